@@ -1,0 +1,33 @@
+# tidegate_room(NAME [SOURCES ...] [DEPENDS rooms...] [LIBRARIES targets...])
+#
+# A room is a folder of src/, a CMake target tidegate_<name> (alias tidegate::<name>) and the namespace
+# tidegate::<name>. DEPENDS names the rooms it may see; nothing else is on its include path's allowance
+# (tests/house/ reads the include graph and compares it with docs/architecture.md).
+function(tidegate_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  if(ROOM_SOURCES)
+    add_library(tidegate_${name} STATIC ${ROOM_SOURCES})
+    set(scope PUBLIC)
+    target_link_libraries(tidegate_${name} PRIVATE tidegate_flags)
+  else()
+    add_library(tidegate_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(tidegate::${name} ALIAS tidegate_${name})
+  target_include_directories(tidegate_${name} ${scope} "${PROJECT_SOURCE_DIR}/src")
+  foreach(dep IN LISTS ROOM_DEPENDS)
+    target_link_libraries(tidegate_${name} ${scope} tidegate::${dep})
+  endforeach()
+  target_link_libraries(tidegate_${name} ${scope} ${ROOM_LIBRARIES})
+endfunction()
+
+# tidegate_test(NAME SOURCES ... [LINK targets...] [LABELS ...]): one GoogleTest program, registered with ctest.
+function(tidegate_test name)
+  cmake_parse_arguments(T "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  add_executable(${name} ${T_SOURCES})
+  target_link_libraries(${name} PRIVATE tidegate_flags ${T_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  if(T_LABELS)
+    set_tests_properties(${name} PROPERTIES LABELS "${T_LABELS}")
+  endif()
+endfunction()
