@@ -12,7 +12,6 @@ namespace tidegate::units {
 
 }  // namespace tidegate::units
 
-#define TIDEGATE_CHECK(condition)                                               \
-  (static_cast<bool>(condition)                                                 \
-       ? static_cast<void>(0)                                                   \
-       : ::tidegate::units::check_failed(#condition, __FILE__, __LINE__))
+#define TIDEGATE_CHECK(condition)                      \
+  (static_cast<bool>(condition) ? static_cast<void>(0) \
+                                : ::tidegate::units::check_failed(#condition, __FILE__, __LINE__))

@@ -73,9 +73,15 @@ class Instant {
   std::int64_t ns_ = 0;
 };
 
-constexpr Nanos microseconds(std::int64_t n) { return Nanos(multiply_saturating(n, 1'000)); }
-constexpr Nanos milliseconds(std::int64_t n) { return Nanos(multiply_saturating(n, 1'000'000)); }
-constexpr Nanos seconds(std::int64_t n) { return Nanos(multiply_saturating(n, 1'000'000'000)); }
+constexpr Nanos microseconds(std::int64_t n) {
+  return Nanos(multiply_saturating(n, 1'000));
+}
+constexpr Nanos milliseconds(std::int64_t n) {
+  return Nanos(multiply_saturating(n, 1'000'000));
+}
+constexpr Nanos seconds(std::int64_t n) {
+  return Nanos(multiply_saturating(n, 1'000'000'000));
+}
 
 // Parts per million: shares, margins and probabilities without floating point.
 using Ppm = Quantity<struct PpmTag>;
