@@ -6,7 +6,6 @@
 // (law 3). Pure values; integers only.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "domain/engine_spec.h"
@@ -35,8 +34,8 @@ struct StepShape {
 units::Nanos predict(const domain::StepCoefficients& law, const StepShape& shape);
 
 // The largest chunk in [0, limit] that can be added to `shape` behind `context` tokens so that
-// predict() stays <= budget; 0 if none. Closed form per line (the positive root of a quadratic),
-// then at most a few exact steps: O(1).
+// predict() stays <= budget; 0 if none. predict() is monotone in the chunk, so this is a bisection:
+// O(log limit), exact, and it holds for any shape of the law.
 units::Tokens largest_chunk(const domain::StepCoefficients& law, const StepShape& shape,
                             units::Tokens context, units::Nanos budget, units::Tokens limit);
 
@@ -70,7 +69,8 @@ class StepLaw {
   domain::StepCoefficients law_;
   units::Ppm correction_{units::kMillion};
   units::Ppm spread_{1'100'000};  // q90 / mean before anything was seen
-  units::Nanos observed_{0};      // engine time seen so far
+  units::Nanos observed_;         // predicted engine time seen so far, up to the window
+  std::int64_t steps_ = 0;        // observed, counted until the law is calibrated
   bool calibrated_;
 };
 
