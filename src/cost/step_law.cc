@@ -9,7 +9,6 @@ namespace tidegate::cost {
 namespace {
 
 using domain::StepCoefficients;
-using domain::StepLine;
 using units::add_saturating;
 using units::Int128;
 using units::kMillion;
@@ -35,11 +34,13 @@ constexpr Ppm kSpreadMin{1'000'000};
 constexpr Ppm kSpreadMax{3'000'000};
 constexpr std::int64_t kSpreadGain = 2'000;  // ppm of movement a step at most
 
-Int128 line_fs(const StepLine& line, const StepShape& shape) {
-  return Int128{line.base_fs} + Int128{line.per_decode_fs} * shape.decodes +
-         Int128{line.per_kv_token_fs} * shape.kv_tokens +
-         Int128{line.per_prefill_token_fs} * shape.prefill_tokens +
-         Int128{line.per_attention_fs} * shape.attention;
+// slope(m): each token costs the slope of the segment that it lies in.
+Int128 tokens_fs(const StepCoefficients& law, std::int64_t tokens) {
+  const std::int64_t first = std::min(tokens, law.knees[0].value());
+  const std::int64_t second = std::max(first, std::min(tokens, law.knees[1].value())) - first;
+  const std::int64_t third = tokens - first - second;
+  return Int128{law.per_token_fs[0]} * first + Int128{law.per_token_fs[1]} * second +
+         Int128{law.per_token_fs[2]} * third;
 }
 
 // Largest chunk in [0, limit] for which fits(chunk) holds; fits is monotone.
@@ -81,7 +82,11 @@ void StepShape::add_chunk(Tokens context, Tokens chunk) {
 
 Nanos predict(const StepCoefficients& law, const StepShape& shape) {
   if (shape.empty()) return Nanos(0);
-  const Int128 fs = std::max(line_fs(law.memory_bound, shape), line_fs(law.compute_bound, shape));
+  const Int128 fs =
+      Int128{law.base_fs} + tokens_fs(law, add_saturating(shape.decodes, shape.prefill_tokens)) +
+      (shape.prefill_tokens > 0 ? law.prefill_fs : 0) + Int128{law.per_decode_fs} * shape.decodes +
+      Int128{law.per_kv_token_fs} * shape.kv_tokens +
+      Int128{law.per_attention_fs} * shape.attention;
   return Nanos(units::narrow_saturating((fs + kFemtosPerNano - 1) / kFemtosPerNano));
 }
 

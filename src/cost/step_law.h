@@ -29,8 +29,8 @@ struct StepShape {
   friend bool operator==(const StepShape&, const StepShape&) = default;
 };
 
-// max over both lines of base + a*n + b*K + c*P + d*X, rounded up to a nanosecond; 0 for an empty
-// step. Never overflows.
+// The law of domain/engine_spec.h, rounded up to a nanosecond; 0 for an empty step. Monotone in
+// every count. Never overflows.
 units::Nanos predict(const domain::StepCoefficients& law, const StepShape& shape);
 
 // The largest chunk in [0, limit] that can be added to `shape` behind `context` tokens so that

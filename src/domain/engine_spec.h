@@ -2,6 +2,7 @@
 // that an engine reports when it joins; the laws that read them are in cost/.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "units/ids.h"
@@ -9,25 +10,20 @@
 
 namespace tidegate::domain {
 
-// One line of the step-time law, in femtoseconds per unit, every coefficient >= 0:
-//   base + per_decode*n + per_kv_token*K + per_prefill_token*P + per_attention*X
-// with n decoding sequences, K resident KV tokens they read, P prefill tokens, and
-// X = sum over chunks of chunk * (context before it + chunk / 2).
-struct StepLine {
+// The step-time law of one engine, in femtoseconds per unit, every coefficient >= 0:
+//   base + slope(m) + prefill*[P > 0] + per_decode*n + per_kv_token*K + per_attention*X
+// with n decoding sequences, K resident KV tokens they read, P prefill tokens, m = n + P, and
+// X = sum over chunks of chunk * (context before it + chunk / 2). slope(m) is piecewise linear with
+// two knees: reading the weights binds left of the compute knee, arithmetic right of it, and a
+// mixture of experts first pays for each expert that a token touches. (docs/adr/0006-step-law.md.)
+struct StepCoefficients {
   std::int64_t base_fs = 0;
+  std::array<units::Tokens, 2> knees{};        // ascending; equal knees leave the middle unused
+  std::array<std::int64_t, 3> per_token_fs{};  // slope up to the first knee, between, beyond
+  std::int64_t prefill_fs = 0;                 // once, when the step has any prefill
   std::int64_t per_decode_fs = 0;
   std::int64_t per_kv_token_fs = 0;
-  std::int64_t per_prefill_token_fs = 0;
   std::int64_t per_attention_fs = 0;
-
-  friend bool operator==(const StepLine&, const StepLine&) = default;
-};
-
-// The step time is the larger of the two lines: left of the compute knee reading weights and KV
-// from memory binds, right of it arithmetic does. An engine with one regime sets both lines equal.
-struct StepCoefficients {
-  StepLine memory_bound;
-  StepLine compute_bound;
 
   friend bool operator==(const StepCoefficients&, const StepCoefficients&) = default;
 };
