@@ -1,8 +1,8 @@
 # tidegate_room(NAME [SOURCES ...] [DEPENDS rooms...] [LIBRARIES targets...])
 #
-# A room is a folder of src/, a CMake target tidegate_<name> (alias tidegate::<name>) and the namespace
-# tidegate::<name>. DEPENDS names the rooms it may see; nothing else is on its include path's allowance
-# (tests/house/ reads the include graph and compares it with docs/architecture.md).
+# A room is a folder of src/, a CMake target tidegate_<name> (alias tidegate::<name>) and the
+# namespace tidegate::<name>. DEPENDS names the rooms it may see; tests/house/ compares that and the
+# include graph with the table of rooms in tests/house/rooms.txt.
 function(tidegate_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
   if(ROOM_SOURCES)
@@ -21,11 +21,13 @@ function(tidegate_room name)
   target_link_libraries(tidegate_${name} ${scope} ${ROOM_LIBRARIES})
 endfunction()
 
-# tidegate_test(NAME SOURCES ... [LINK targets...] [LABELS ...]): one GoogleTest program, registered with ctest.
+# tidegate_test(NAME SOURCES ... [LINK targets...] [LABELS ...]): one GoogleTest program, registered
+# with ctest.
 function(tidegate_test name)
   cmake_parse_arguments(T "" "" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${T_SOURCES})
-  target_link_libraries(${name} PRIVATE tidegate_flags ${T_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE tidegate_flags ${T_LINK}
+    GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
   if(T_LABELS)
     set_tests_properties(${name} PROPERTIES LABELS "${T_LABELS}")
