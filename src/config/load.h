@@ -3,10 +3,11 @@
 #pragma once
 
 #include <string>
+#include <tl/expected.hpp>
 #include <vector>
 
 #include "config/server_config.h"
-#include "tl/expected.hpp"
+
 #include "units/result.h"
 
 namespace tidegate::config {
