@@ -1,0 +1,31 @@
+// What the journal keeps: one record per step of the pool tier, in mailbox order, and the
+// configuration that was in force before the first of them. Feeding the events to the same code
+// with the same configuration gives the same decisions, byte for byte (invariant D1). Plain values;
+// sizes and ids only, never a word of a prompt.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "domain/decision.h"
+#include "domain/event.h"
+#include "units/quantity.h"
+
+namespace tidegate::journal {
+
+// One call of step(event, now) and what it answered.
+struct Step {
+  units::Instant now;
+  domain::Event event;
+  std::vector<domain::Decision> decisions;
+};
+
+// The configuration from here on, as the text that the configuration room reads.
+struct Configuration {
+  std::string text;
+};
+
+using Record = std::variant<Configuration, Step>;
+
+}  // namespace tidegate::journal
