@@ -231,11 +231,11 @@ class Decoder {
       fail("an engine's limits are never negative");
     }
   }
-  void check(const domain::StepLine& v) {
-    if (std::min({v.base_fs, v.per_decode_fs, v.per_kv_token_fs, v.per_prefill_token_fs,
-                  v.per_attention_fs}) < 0) {
-      fail("a coefficient of the step law is never negative");
-    }
+  void check(const domain::StepCoefficients& v) {
+    const bool sound = std::min({v.base_fs, v.prefill_fs, v.per_decode_fs, v.per_kv_token_fs,
+                                 v.per_attention_fs, std::ranges::min(v.per_token_fs)}) >= 0 &&
+                       v.knees[0].value() >= 0 && v.knees[0] <= v.knees[1];
+    if (!sound) fail("a step law needs coefficients >= 0 and ascending knees");
   }
 
   std::span<const std::byte> bytes_;

@@ -51,19 +51,15 @@ void fields(A& a, T& v) {
   a("retries", v.caller_retries);
 }
 
-template <class A, Like<domain::StepLine> T>
-void fields(A& a, T& v) {
-  a("base_fs", v.base_fs);
-  a("decode_fs", v.per_decode_fs);
-  a("kv_fs", v.per_kv_token_fs);
-  a("prefill_fs", v.per_prefill_token_fs);
-  a("attention_fs", v.per_attention_fs);
-}
-
 template <class A, Like<domain::StepCoefficients> T>
 void fields(A& a, T& v) {
-  a("memory_bound", v.memory_bound);
-  a("compute_bound", v.compute_bound);
+  a("base_fs", v.base_fs);
+  a("knees", v.knees);
+  a("token_fs", v.per_token_fs);
+  a("prefill_fs", v.prefill_fs);
+  a("decode_fs", v.per_decode_fs);
+  a("kv_fs", v.per_kv_token_fs);
+  a("attention_fs", v.per_attention_fs);
 }
 
 template <class A, Like<domain::KvShape> T>

@@ -20,22 +20,21 @@ struct Overloaded : Ts... {
 };
 
 std::string_view label(const domain::Event& event) {
-  return std::visit(
-      Overloaded{
-          [](const domain::Arrived&) { return "arrived"; },
-          [](const domain::CallerLeft&) { return "caller_left"; },
-          [](const domain::EngineJoined&) { return "engine_joined"; },
-          [](const domain::EngineDraining&) { return "engine_draining"; },
-          [](const domain::EngineLost&) { return "engine_lost"; },
-          [](const domain::Accepted&) { return "accepted"; },
-          [](const domain::TokensProduced&) { return "tokens"; },
-          [](const domain::Finished&) { return "finished"; },
-          [](const domain::Failed&) { return "failed"; },
-          [](const domain::StateReport&) { return "state"; },
-          [](const domain::Tick&) { return "tick"; },
-          [](const domain::DrainRequested&) { return "drain_requested"; },
-      },
-      event);
+  return std::visit(Overloaded{
+                        [](const domain::Arrived&) { return "arrived"; },
+                        [](const domain::CallerLeft&) { return "caller_left"; },
+                        [](const domain::EngineJoined&) { return "engine_joined"; },
+                        [](const domain::EngineDraining&) { return "engine_draining"; },
+                        [](const domain::EngineLost&) { return "engine_lost"; },
+                        [](const domain::Accepted&) { return "accepted"; },
+                        [](const domain::TokensProduced&) { return "tokens"; },
+                        [](const domain::Finished&) { return "finished"; },
+                        [](const domain::Failed&) { return "failed"; },
+                        [](const domain::StateReport&) { return "state"; },
+                        [](const domain::Tick&) { return "tick"; },
+                        [](const domain::DrainRequested&) { return "drain_requested"; },
+                    },
+                    event);
 }
 
 std::string_view label(const domain::Decision& decision) {
@@ -75,6 +74,13 @@ std::string span_text(std::int64_t ns) {
   return fmt::format("{}ns", ns);
 }
 
+std::int64_t bare(std::int64_t v) {
+  return v;
+}
+std::int64_t bare(units::Tokens v) {
+  return v.value();
+}
+
 // Appends " name=value" for each member; values without a short form of their own are flattened.
 class TextWriter {
  public:
@@ -112,10 +118,10 @@ class TextWriter {
     append(" {}=r{}.{}@e{}.{}", name, v.request.value(), v.attempt.value(), v.engine.value(),
            v.epoch.value());
   }
-  template <std::size_t N>
-  void put(std::string_view name, const std::array<units::Tokens, N>& list) {
+  template <class T, std::size_t N>
+  void put(std::string_view name, const std::array<T, N>& list) {
     append(" {}=", name);
-    for (std::size_t i = 0; i < N; ++i) append("{}{}", i == 0 ? "" : ",", list[i].value());
+    for (std::size_t i = 0; i < N; ++i) append("{}{}", i == 0 ? "" : ",", bare(list[i]));
   }
   void put(std::string_view name, const domain::PrefixChain& chain) {
     if (chain) append(" {}={}", name, chain->size());
