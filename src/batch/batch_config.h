@@ -1,0 +1,57 @@
+// What one engine's batch tier is told at start: the engine's facts and the policy numbers. Plain
+// values; every number has a default that suits an in-process engine.
+#pragma once
+
+#include <cstdint>
+
+#include "domain/engine_spec.h"
+#include "units/quantity.h"
+
+namespace tidegate::batch {
+
+struct BatchConfig {
+  domain::EngineSpec spec;
+
+  // --- bounds ---
+  // Finished sequences whose prompt blocks stay cached. The engine needs
+  // spec.limits.max_sequences + retained_slots sequence numbers.
+  std::int64_t retained_slots = 16;
+  // Waiting tries beyond this are refused (Failed{kQueueFull}).
+  std::int64_t max_waiting = 4'096;
+
+  // --- memory (scheduling, 6) ---
+  units::Ppm kv_watermark{30'000};        // part of the blocks kept free of promises
+  std::int64_t z_thousandths = 1'650;     // safety margin on the predicted peak, in deviations
+  std::int64_t forecast_refresh = 50;     // tokens between two looks at the survival function
+  std::int64_t max_bypasses = 16;         // how often a head that does not fit may be passed
+  std::int64_t max_admissions = 8;        // new sequences in one step
+  std::int64_t max_sharing_wait = 64;     // steps to wait for a prefix that is being computed
+  units::Ppm believed_shrink{20'000};     // capacity given up when the engine could not run a plan
+  std::int64_t believed_recovery = 256;   // good steps until a given-up block is believed again
+
+  // --- the step (scheduling, 7) ---
+  units::Tokens chunk_tile{16};           // chunks are multiples of this, except a prompt's last
+  units::Tokens min_chunk{16};            // the oldest unfinished prompt gets this much a step
+  std::int64_t max_partial_prefills = 4;  // prompts computed side by side
+  units::Ppm long_prompt_share{700'000};  // of a step's prefill time, when others wait
+  // Without a promise a stream's next token comes after at most pace_factor pure decode steps,
+  // held between these two; the upper one also bounds the stutter of a promised stream that has
+  // built up slack and whose own pace is tighter.
+  std::int64_t pace_factor = 3;
+  units::Nanos pace_min = units::milliseconds(20);
+  units::Nanos pace_max = units::milliseconds(150);
+  // Step time when nothing decodes: bounds the wait of a prompt that arrives meanwhile.
+  units::Nanos default_step_budget = units::milliseconds(100);
+  // A prompt without a promise is ordered as if its first token were due after
+  // grace + stretch x its own prefill time: short ones first, and no one waits for ever.
+  units::Nanos best_effort_grace = units::milliseconds(200);
+  std::int64_t best_effort_stretch = 8;
+  // Every so many steps the oldest waiting try goes first, whatever its tier.
+  std::int64_t drip_interval = 32;
+
+  // --- preemption (scheduling, 8) ---
+  std::int64_t max_preemptions = 3;       // of one try; then it is left alone
+  std::int64_t preemption_cooldown = 32;  // steps between two preemptions of one try
+};
+
+}  // namespace tidegate::batch
