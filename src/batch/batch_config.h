@@ -20,14 +20,14 @@ struct BatchConfig {
   std::int64_t max_waiting = 4'096;
 
   // --- memory (scheduling, 6) ---
-  units::Ppm kv_watermark{30'000};        // part of the blocks kept free of promises
-  std::int64_t z_thousandths = 1'650;     // safety margin on the predicted peak, in deviations
-  std::int64_t forecast_refresh = 50;     // tokens between two looks at the survival function
-  std::int64_t max_bypasses = 16;         // how often a head that does not fit may be passed
-  std::int64_t max_admissions = 8;        // new sequences in one step
-  std::int64_t max_sharing_wait = 64;     // steps to wait for a prefix that is being computed
-  units::Ppm believed_shrink{20'000};     // capacity given up when the engine could not run a plan
-  std::int64_t believed_recovery = 256;   // good steps until a given-up block is believed again
+  units::Ppm kv_watermark{30'000};       // part of the blocks kept free of promises
+  std::int64_t z_thousandths = 1'650;    // safety margin on the predicted peak, in deviations
+  std::int64_t forecast_refresh = 50;    // tokens between two looks at the survival function
+  std::int64_t max_bypasses = 16;        // how often a head that does not fit may be passed
+  std::int64_t max_admissions = 8;       // new sequences in one step
+  std::int64_t max_sharing_wait = 64;    // steps to wait for a prefix that is being computed
+  units::Ppm believed_shrink{20'000};    // capacity given up when the engine could not run a plan
+  std::int64_t believed_recovery = 256;  // good steps until a given-up block is believed again
 
   // --- the step (scheduling, 7) ---
   units::Tokens chunk_tile{16};           // chunks are multiples of this, except a prompt's last

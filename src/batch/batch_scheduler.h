@@ -40,12 +40,12 @@ struct SequenceView {
   domain::AttemptRef ref;
   domain::Tier tier = domain::Tier::kWithinShare;
   Phase phase = Phase::kWaiting;
-  bool aborting = false;          // ends with the running step
-  Slot slot = -1;                 // -1 while waiting
+  bool aborting = false;  // ends with the running step
+  Slot slot = -1;         // -1 while waiting
   units::Tokens prompt{0};
   units::Tokens max_output{0};
-  units::Tokens produced{0};      // output tokens so far
-  units::Tokens computed{0};      // tokens of the sequence that the slot holds
+  units::Tokens produced{0};       // output tokens so far
+  units::Tokens computed{0};       // tokens of the sequence that the slot holds
   units::Tokens cached_prompt{0};  // of the prompt, not computed at the first start
   std::int64_t preemptions = 0;
 };

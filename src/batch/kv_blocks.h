@@ -59,7 +59,8 @@ class KvBlocks {
   // shape.per_sequence new blocks. REQUIRES: fewer than running_slots run; open_cost(hit) <=
   // available().
   Slot open(const Hit& hit);
-  // What open() takes from available(): the per-sequence blocks and the cached ones of the hit.
+  // What open() takes from available(): the per-sequence blocks, the cached ones of the hit and,
+  // for the time of a plan, the per-sequence ones of a retained source.
   units::Blocks open_cost(const Hit& hit) const;
 
   // Makes the slot hold blocks for `length` tokens, evicting cached ones where needed.
@@ -70,8 +71,8 @@ class KvBlocks {
   // Longest length that extend() can reach with `blocks` new ones.
   units::Tokens reach(Slot slot, units::Blocks blocks) const;
 
-  // The slot's tokens at positions >= length are void: gives their blocks back and trims the engine.
-  // REQUIRES: running; length covers the published blocks.
+  // The slot's tokens at positions >= length are void: gives their blocks back and trims the
+  // engine. REQUIRES: running; length covers the published blocks.
   void cut(Slot slot, units::Tokens length);
 
   // The first `computed` tokens of the slot are in place: full blocks of the prompt become
@@ -128,33 +129,41 @@ class KvBlocks {
   struct SlotState {
     SlotUse use = SlotUse::kFree;
     bool publishing = true;
-    std::int64_t published = 0;    // leading prompt blocks in the trie
-    std::int64_t pin = 0;          // leading prompt blocks that the present plan copies from here
-    std::int64_t trim_keep = -1;   // pending Trim, -1 = none
-    Slot older = -1;               // LRU list of retained slots
+    std::int64_t published = 0;   // leading prompt blocks in the trie
+    std::int64_t pin = 0;         // leading prompt blocks that the present plan copies from here
+    std::int64_t trim_keep = -1;  // pending Trim, -1 = none
+    Slot older = -1;              // LRU list of retained slots
     Slot newer = -1;
     std::vector<std::uint32_t> blocks;
   };
 
   SlotState& at(Slot slot);
   const SlotState& at(Slot slot) const;
-  void hold(std::uint32_t block);
+  std::size_t list_index(std::int64_t prompt_block) const;
+  Slot holder_of(std::uint32_t block, std::size_t index) const;
+
+  // The four ways in which a slot takes or leaves a block.
+  void hold_running(std::uint32_t block);
   void drop_running(std::uint32_t block);
-  void release(std::uint32_t block);
-  void add_new_blocks(SlotState& state, std::int64_t count);
+  void keep_retained(std::uint32_t block);
+  void drop_retained(std::uint32_t block);
+  void free_block(std::uint32_t block);
+
+  void add_new(SlotState& state, std::int64_t count);
   void pop_running(SlotState& state, std::size_t keep);
   void make_room(std::int64_t count);
   bool evict_one();
-  bool cut_tail(Slot slot);
-  void empty(Slot slot);
+  void empty_running(Slot slot);
+  void empty_retained(Slot slot);
   void retain(Slot slot);
-  void unlink(Slot slot);
-  void link_newest(Slot slot);
   void enforce_retained();
-  void need_trim(Slot slot, units::Tokens keep);
-  void touch_holder(std::uint32_t block, std::size_t index);
-  bool counts_consistent() const;
-  bool slot_consistent(Slot slot) const;
+  Slot least_useful() const;
+  void link_newest(Slot slot);
+  void unlink(Slot slot);
+  void need_trim(Slot slot, std::int64_t keep);
+
+  bool slot_consistent(const SlotState& state) const;
+  bool lists_consistent() const;
 
   std::int64_t total_;
   std::int64_t limit_;
