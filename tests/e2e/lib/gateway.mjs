@@ -1,0 +1,107 @@
+// A gateway with a known configuration for tests: its keys, its models, and questions about what it
+// still holds.
+import OpenAI from 'openai';
+import {createHash} from 'node:crypto';
+import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import {pause, root, start_tidegate} from '../../../bench/lib/servers.mjs';
+
+export const model_file = process.env.TIDEGATE_TEST_MODEL ??
+    path.join(root, 'models', readdirSync(path.join(root, 'models'), {recursive: true})
+        .find((name) => name.endsWith('.gguf')) ?? 'missing.gguf');
+
+export const keys = {
+  acme: 'sk-test-acme-0123456789abcdef0123456789abcdef',      // no limits
+  modest: 'sk-test-modest-0123456789abcdef0123456789abcd',    // two requests a minute
+  single: 'sk-test-single-0123456789abcdef0123456789abcd',    // one request at a time, none waiting
+  narrow: 'sk-test-narrow-0123456789abcdef0123456789abcd',    // may use `second` only
+  admin: 'sk-test-admin-0123456789abcdef0123456789abcde',
+};
+const sha256 = (text) => createHash('sha256').update(text).digest('hex');
+
+// Two models that are the same file, so that one of them can be forbidden.
+function config_text({sequences, kv_tokens, classes}) {
+  const engine = (name) => `  - {llama: "${model_file}", name: ${name}, threads: 1, ` +
+      `max_sequences: ${sequences}, kv_tokens: ${kv_tokens}}`;
+  return `engines:
+${engine('tiny')}
+${engine('second')}
+models: [{name: tiny}, {name: second}]
+classes: ${classes}
+admin: {keys_sha256: [${sha256(keys.admin)}]}
+tenants:
+  - {name: acme, keys_sha256: [${sha256(keys.acme)}], class: chat, models: ["*"], on_overload: queue}
+  - {name: modest, keys_sha256: [${sha256(keys.modest)}], class: chat, limits: {requests_per_min: 2}}
+  - {name: single, keys_sha256: [${sha256(keys.single)}], class: chat, limits: {in_flight: 1}}
+  - {name: narrow, keys_sha256: [${sha256(keys.narrow)}], class: chat, models: [second]}
+`;
+}
+
+// Starts a gateway; stop() ends it and removes its folder.
+export async function start_gateway({sequences = 8, kv_tokens = 8192,
+    classes = '[{name: chat, ttft: 20s, tpot: 2s}, {name: batch, best_effort: true}]'} = {}) {
+  if (!existsSync(model_file)) throw new Error(`no model at ${model_file}`);
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'tidegate-e2e-'));
+  const config = path.join(folder, 'config.yaml');
+  writeFileSync(config, config_text({sequences, kv_tokens, classes}));
+  const log = path.join(folder, 'log.txt');
+  const server = await start_tidegate({config, log});
+  const stop = server.stop.bind(server);
+  server.stop = async (signal) => {
+    const ended = await stop(signal);
+    rmSync(folder, {recursive: true, force: true});
+    return ended;
+  };
+  server.log_text = () => readFileSync(log, 'utf8');
+  return server;
+}
+
+export function client_of(server, key = keys.acme, options = {}) {
+  return new OpenAI({apiKey: key, baseURL: `${server.url}/v1`, maxRetries: 0, timeout: 60_000,
+                     ...options});
+}
+
+// POST of any body with any headers, without a client in between.
+export function post(server, route, body, headers = {}) {
+  return fetch(server.url + route, {
+    method: 'POST',
+    headers: {'content-type': 'application/json', authorization: `Bearer ${keys.acme}`, ...headers},
+    body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+  });
+}
+
+// The sum of a metric's samples whose labels contain `labels`; 0 where there is none.
+export async function metric(server, name, labels = '') {
+  const answer = await fetch(`${server.url}/metrics`,
+      {headers: {authorization: `Bearer ${keys.admin}`}});
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`/metrics answers ${answer.status}: ${text}`);
+  let total = 0;
+  for (const line of text.split('\n')) {
+    const match = /^(\w+)(\{[^}]*\})? (\S+)/.exec(line);
+    if (match?.[1] === `tidegate_${name}` && (match[2] ?? '').includes(labels)) {
+      total += Number(match[3]);
+    }
+  }
+  return total;
+}
+
+// Asks again until `question` is true; the limit only bounds a failing test.
+export async function until(question, what, limit_ms = 20_000) {
+  const give_up = Date.now() + limit_ms;
+  while (!(await question())) {
+    if (Date.now() > give_up) throw new Error(`not within ${limit_ms} ms: ${what}`);
+    await pause(20);
+  }
+}
+
+// Nothing runs, nothing waits, and no KV block is promised to anyone.
+export async function until_empty(server) {
+  await until(async () => (await metric(server, 'engine_running')) === 0, 'no sequence runs');
+  await until(async () => (await metric(server, 'held_requests')) === 0, 'no request is held');
+  await until(async () => (await metric(server, 'engine_kv_blocks', 'state="reserved"')) === 0,
+      'the ledger is empty');
+}
+
+export const open_files = (server) => readdirSync(`/proc/${server.child.pid}/fd`).length;
