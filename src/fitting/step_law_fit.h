@@ -1,0 +1,41 @@
+// Fits the step-time law (cost/step_law.h) to measured steps: offline to published GPU profiles, at
+// start to the calibration steps of an engine.
+//
+// Minimises the relative error, robustly (iteratively reweighted towards least absolute error),
+// with all coefficients >= 0; the knees are searched on a grid of powers of two. Floating point:
+// this room produces coefficients and decides nothing. Pure; any thread.
+#pragma once
+
+#include <span>
+
+#include "cost/step_law.h"
+#include "domain/engine_spec.h"
+#include "units/quantity.h"
+#include "units/result.h"
+
+namespace tidegate::fitting {
+
+struct Sample {
+  cost::StepShape shape;
+  units::Nanos time{0};
+};
+
+// Relative errors |predicted - measured| / measured over a set of samples.
+struct FitError {
+  double median = 0;
+  double p90 = 0;
+};
+
+struct StepLawFit {
+  domain::StepCoefficients law;
+  FitError error;  // on the samples that were fitted
+};
+
+// Fails when there are fewer than two samples or one with an empty shape or a time <= 0. With few
+// samples fewer knees are tried: none below 12, one below 40. O(samples), some milliseconds.
+units::Result<StepLawFit> fit_step_law(std::span<const Sample> samples);
+
+// How well a law predicts samples (for points that a fit did not see).
+FitError error_of(const domain::StepCoefficients& law, std::span<const Sample> samples);
+
+}  // namespace tidegate::fitting
