@@ -1,5 +1,5 @@
-// The model the benchmarks run: random weights of a 100M shape with a byte-level vocabulary, so that
-// one letter is one token. Written once by tools/mkmodel and kept in .cache/models/.
+// The model the benchmarks run: random weights of a 100M shape with a byte-level vocabulary, so
+// that one letter is one token. Written once by tools/mkmodel and kept in .cache/models/.
 import {execFileSync} from 'node:child_process';
 import {existsSync, mkdirSync} from 'node:fs';
 import path from 'node:path';

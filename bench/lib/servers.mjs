@@ -83,8 +83,8 @@ export async function run_load(plan, folder, name) {
   const plan_file = path.join(folder, `${name}.plan.json`);
   const result_file = path.join(folder, `${name}.result.json`);
   writeFileSync(plan_file, JSON.stringify(plan));
-  const child = spawn(process.execPath, [path.join(root, 'bench/lib/load.mjs'), plan_file, result_file],
-      {stdio: 'inherit'});
+  const child = spawn(process.execPath,
+      [path.join(root, 'bench/lib/load.mjs'), plan_file, result_file], {stdio: 'inherit'});
   const code = await new Promise((resolve) => child.on('exit', resolve));
   if (code !== 0) throw new Error(`the load generator ended with ${code}`);
   return JSON.parse(readFileSync(result_file, 'utf8'));

@@ -6,8 +6,8 @@ import {parseArgs} from 'node:util';
 import {bench_model} from '../lib/model.mjs';
 import {root, run_load, start_llama_server, start_tidegate} from '../lib/servers.mjs';
 import {median, rounded, table} from '../lib/stats.mjs';
-import {measure} from './measure.mjs';
-import {schedule, sequence} from './workload.mjs';
+import {measure} from '../lib/records.mjs';
+import {kShortPerLong, schedule, sequence} from './workload.mjs';
 
 const kHelp = `bench/mixed.sh [OPTIONS]
   --seconds S        length of one run (60)
@@ -25,8 +25,8 @@ const kHelp = `bench/mixed.sh [OPTIONS]
 const kSequences = 8;
 const kContext = 4096;  // of one sequence
 
-// llama-server as it comes, and with smaller batches, which trade throughput for shorter stalls. Each
-// has the same number of slots and as much KV memory as the gateway.
+// llama-server as it comes, and with smaller batches, which trade throughput for shorter stalls.
+// Each has the same number of slots and as much KV memory as the gateway.
 const peers = {
   default: [],
   b512: ['-b', '512', '-ub', '512'],
@@ -40,8 +40,8 @@ const {values: options} = parseArgs({options: {
   load: {type: 'string', default: '0.8'}, 'long-every-ms': {type: 'string'},
   threads: {type: 'string', default: '1'}, seed: {type: 'string', default: '1'},
   model: {type: 'string'}, peers: {type: 'string', default: Object.keys(peers).join(',')},
-  only: {type: 'string'}, out: {type: 'string', default: path.join(root, '.cache/bench/mixed.json')},
-  help: {type: 'boolean', short: 'h'},
+  only: {type: 'string'}, help: {type: 'boolean', short: 'h'},
+  out: {type: 'string', default: path.join(root, '.cache/bench/mixed.json')},
 }});
 if (options.help) {
   console.log(kHelp.replace('PEERS', Object.keys(peers).join(', ')));
@@ -55,8 +55,8 @@ const seed = Number(options.seed);
 function tidegate_config() {
   const file = path.join(folder, 'mixed.yaml');
   writeFileSync(file, `
-engines: [{llama: "${model}", name: bench, threads: ${options.threads}, max_sequences: ${kSequences},
-           kv_tokens: ${kSequences * kContext}}]
+engines: [{llama: "${model}", name: bench, threads: ${options.threads},
+           max_sequences: ${kSequences}, kv_tokens: ${kSequences * kContext}}]
 models:  [{name: bench}]
 classes: [{name: short, ttft: 500ms, tpot: 60ms}, {name: long, ttft: 30s, tpot: 200ms}]
 tenants: [{name: bench, class: short, on_overload: queue}]
@@ -96,8 +96,8 @@ async function capacity(name) {
 
 function row(name, runs) {
   const of = (key) => rounded(median(runs.map((figures) => figures[key])));
-  return [name, of('short_ttft_p50_ms'), of('short_ttft_p99_ms'), of('gap_p99_ms'), of('gap_max_ms'),
-          of('long_ttft_p50_ms'), of('tokens_per_s'), `${of('completed')}/${of('requests')}`];
+  return [name, of('short_ttft_p50_ms'), of('short_ttft_p99_ms'), of('gap_p99_ms'),
+          of('gap_max_ms'), of('long_ttft_p50_ms'), of('tokens_per_s'), `${of('completed')}/${of('requests')}`];
 }
 
 function print_table(runs, names) {
@@ -122,11 +122,12 @@ for (const name of options['long-every-ms'] ? [] : names) {
   console.error(`${name}: at most ${rounded(closed[name].tokens_per_s)} tokens/s`);
 }
 if (!long_every_ms) {
-  const best = Math.min(...Object.entries(closed).filter(([name]) => name !== 'tidegate' || options.only)
-      .map(([, figures]) => figures.ms_per_group));
+  const reference = Object.keys(closed).filter((name) => name !== 'tidegate' || options.only);
+  const best = Math.min(...reference.map((name) => closed[name].ms_per_group));
   long_every_ms = Math.round(best / Number(options.load));
 }
-console.error(`a long prompt every ${long_every_ms} ms, a short request every ${rounded(long_every_ms / 12)} ms`);
+console.error(`a long prompt every ${long_every_ms} ms, a short request every ${
+    rounded(long_every_ms / kShortPerLong)} ms`);
 const runs = Object.fromEntries(names.map((name) => [name, []]));
 for (let repetition = 0; repetition < Number(options.repetitions); ++repetition) {
   const requests = schedule(seed + repetition, Number(options.seconds), long_every_ms);

@@ -9,8 +9,8 @@ function request(random, kind, prompt_tokens, output_tokens) {
     kind,
     headers: {'x-tidegate-class': kind},
     body: {
-      model: 'bench', prompt: random.words(prompt_tokens), max_tokens: output_tokens, temperature: 0,
-      stream: true, stream_options: {include_usage: true}, ignore_eos: true,
+      model: 'bench', prompt: random.words(prompt_tokens), max_tokens: output_tokens,
+      temperature: 0, ignore_eos: true, stream: true, stream_options: {include_usage: true},
     },
   };
 }

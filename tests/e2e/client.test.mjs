@@ -96,7 +96,8 @@ test('stop sequences', async () => {
   const cut = await client.chat.completions.create({...greedy, stop: [stop, 'never in the text']});
   assert.equal(cut.choices[0].message.content, expected);
   assert.equal(cut.choices[0].finish_reason, 'stop');
-  const chunks = await collect(await client.chat.completions.create({...greedy, stop, stream: true}));
+  const chunks = await collect(
+      await client.chat.completions.create({...greedy, stop, stream: true}));
   assert.equal(text_of(chunks), expected);
 });
 
@@ -116,7 +117,8 @@ test('n = 2', async () => {
 
 // Log probabilities are those of a distribution, and greedy decoding takes the likeliest token.
 test('logprobs', async () => {
-  const answer = await client.chat.completions.create({...greedy, logprobs: true, top_logprobs: 3});
+  const answer = await client.chat.completions.create(
+      {...greedy, logprobs: true, top_logprobs: 3});
   const content = answer.choices[0].logprobs.content;
   assert.ok(content.length > 0);
   assert.equal(content.map(({token}) => token).join('').trim(),
@@ -129,7 +131,8 @@ test('logprobs', async () => {
   }
   const old = await client.completions.create(
       {model: 'tiny', prompt: 'A KV block is', temperature: 0, max_tokens: 4, logprobs: 2});
-  assert.equal(old.choices[0].logprobs.tokens.length, old.choices[0].logprobs.token_logprobs.length);
+  const {tokens, token_logprobs} = old.choices[0].logprobs;
+  assert.equal(tokens.length, token_logprobs.length);
 });
 
 // An equal seed gives an equal answer; among other seeds at least one differs.

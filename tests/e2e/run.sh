@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/e2e/run.sh BINARY FILE: runs one file of tests against the gateway at BINARY. Status 77: skipped,
-# because node or the packages are missing.
+# tests/e2e/run.sh BINARY FILE: runs one file of tests against the gateway at BINARY. Status 77:
+# skipped, because node or the packages are missing.
 set -euo pipefail
 cd "$(dirname "$0")"
 if ! command -v node >/dev/null; then

@@ -2,7 +2,6 @@
 // nothing, and nothing is leaked.
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
-import path from 'node:path';
 import {after, afterEach, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 import {client_of, keys, open_files, post, start_gateway, until, until_empty}
@@ -39,7 +38,7 @@ const chat = (body, headers = '') => {
 
 // A client that is killed in the middle of its stream frees all that it held.
 test('kill -9 in the middle of a stream', async () => {
-  const script = path.join(path.dirname(fileURLToPath(import.meta.url)), '../lib/stream_forever.mjs');
+  const script = fileURLToPath(new URL('../lib/stream_forever.mjs', import.meta.url));
   for (let i = 0; i < 3; ++i) {
     const child = spawn(process.execPath, [script, server.url, keys.acme]);
     await new Promise((resolve, reject) => {
@@ -144,7 +143,8 @@ test('request smuggling', async () => {
     'a length that wraps': chat(body, `Content-Length: 18446744073709551${617 + body.length}\r\n`),
     'an unknown coding': chat(chunked, 'Transfer-Encoding: chunked, identity\r\n'),
     'a negative chunk': chat('-2\r\nxx\r\n0\r\n\r\n', 'Transfer-Encoding: chunked\r\n'),
-    'a chunk that wraps': chat('10000000000000002\r\nxx\r\n0\r\n\r\n', 'Transfer-Encoding: chunked\r\n'),
+    'a chunk that wraps': chat('10000000000000002\r\nxx\r\n0\r\n\r\n',
+        'Transfer-Encoding: chunked\r\n'),
     'a space before the colon': chat(body, `Content-Length : ${body.length}\r\n`),
     'a folded header': chat(body, `Content-Length: ${body.length}\r\nX-A: b\r\n c\r\n`),
     'NUL in a header': chat(body, `Content-Length: ${body.length}\r\nX-A: b\0c\r\n`),
@@ -164,7 +164,8 @@ test('headers over the limit', async () => {
     const answer = await exchange(server, chat('{}', `${headers}Content-Length: 2\r\n`));
     assert.ok([0, 431].includes(status_of(answer)), answer.slice(0, 200));
   }
-  const long_target = await exchange(server, `GET /${'a'.repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  const long_target = await exchange(server,
+      `GET /${'a'.repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`);
   assert.ok([0, 400, 404, 414, 431].includes(status_of(long_target)), long_target.slice(0, 200));
 });
 
@@ -178,7 +179,7 @@ test('what is not HTTP', async () => {
   }
 });
 
-// Those who trickle their headers or their body are closed in the end, and hold up nobody meanwhile.
+// Those who trickle their headers or their body are closed in the end and hold up nobody.
 test('slowloris', async () => {
   const sockets = [];
   for (let i = 0; i < 100; ++i) {

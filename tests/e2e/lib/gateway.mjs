@@ -31,8 +31,10 @@ models: [{name: tiny}, {name: second}]
 classes: ${classes}
 admin: {keys_sha256: [${sha256(keys.admin)}]}
 tenants:
-  - {name: acme, keys_sha256: [${sha256(keys.acme)}], class: chat, models: ["*"], on_overload: queue}
-  - {name: modest, keys_sha256: [${sha256(keys.modest)}], class: chat, limits: {requests_per_min: 2}}
+  - {name: acme, keys_sha256: [${sha256(keys.acme)}], class: chat, models: ["*"],
+     on_overload: queue}
+  - {name: modest, keys_sha256: [${sha256(keys.modest)}], class: chat,
+     limits: {requests_per_min: 2}}
   - {name: single, keys_sha256: [${sha256(keys.single)}], class: chat, limits: {in_flight: 1}}
   - {name: narrow, keys_sha256: [${sha256(keys.narrow)}], class: chat, models: [second]}
 `;

@@ -6,7 +6,8 @@ import {performance} from 'node:perf_hooks';
 export async function start_recorder(server) {
   const attempts = [];
   const proxy = http.createServer((request, response) => {
-    const attempt = {at_ms: performance.now(), retry_count: request.headers['x-stainless-retry-count']};
+    const attempt = {at_ms: performance.now(),
+                     retry_count: request.headers['x-stainless-retry-count']};
     attempts.push(attempt);
     const onward = http.request({
       host: '127.0.0.1', port: server.port, path: request.url, method: request.method,

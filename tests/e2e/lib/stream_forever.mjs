@@ -1,5 +1,5 @@
-// A client to be killed: streams from URL (argument 1) with KEY (argument 2) and prints a line at the
-// first token.
+// A client to be killed: streams from URL (argument 1) with KEY (argument 2) and prints a line at
+// the first token.
 import OpenAI from 'openai';
 
 const client = new OpenAI({baseURL: `${process.argv[2]}/v1`, apiKey: process.argv[3]});

@@ -1,5 +1,5 @@
 // From what the load generator wrote down to the figures of one run.
-import {quantile, sum} from '../lib/stats.mjs';
+import {quantile, sum} from './stats.mjs';
 
 export const ttft_ms = (record) => record.token_ms[0] - record.at_ms;
 
