@@ -5,7 +5,8 @@ Rules (the word in brackets opens each line that house.py prints, and names it i
   arrow            a room includes only the rooms that rooms.txt allows, and CMake says the same
   cycle            neither the rooms nor the headers include each other in a circle
   impure-include   pure rooms include no header of clocks, threads, I/O, logs or random devices
-  impure-use       ... and use no such function; nor floating time; nor std distributions
+  impure-use       ... and use no such function, and no distribution of std
+  floating         what decides is in integers
   hash-order       pure rooms do not iterate over unordered containers
   function-length, file-length, line-length
   name             no Manager, Helper, Util; a room's code is in the namespace of its folder
@@ -54,8 +55,9 @@ MACHINE_PATH = re.compile(r"(?<![\w.$}])/(?:(?:[w]ork|[f]arm|[r]oot|[h]ome)/|[t]
 class Tree:
     """The files under a root: all that git does not ignore, or all where there is no git."""
 
-    def __init__(self, root, allowed_arrows, pure, exceptions):
-        self.root, self.arrows, self.pure, self.exceptions = root, allowed_arrows, pure, exceptions
+    def __init__(self, root, allowed_arrows, marks, exceptions):
+        self.root, self.exceptions = root, exceptions
+        self.arrows, self.marks = allowed_arrows, marks
         self.files = list_files(root)
         self.violations = []
         self.text = {}
@@ -97,15 +99,15 @@ def blank_comments_and_strings(text):
 
 
 def read_rooms(path):
-    """rooms.txt -> ({room: [rooms it may include]}, {pure rooms})."""
-    arrows, pure = {}, set()
+    """rooms.txt -> ({room: [rooms it may include]}, {room: its marks})."""
+    arrows, marks = {}, {}
     for line in path.read_text().splitlines():
         if line and not line.startswith("#"):
             left, _, right = line.partition(":")
-            name, *marks = left.split()
+            name, *words = left.split()
+            marks[name] = words
             arrows[name] = right.split()
-            pure.update([name] if "pure" in marks else [])
-    return arrows, pure
+    return arrows, marks
 
 
 def read_exceptions(path):
@@ -125,8 +127,9 @@ def lines_of(text):
     return enumerate(text.split("\n"), 1)
 
 
-def is_pure(tree, path):
-    return room_of(path) in tree.pure
+def marked(tree, mark):
+    """The C++ files of the rooms with the mark."""
+    return [path for path in tree.code if mark in tree.marks.get(room_of(path), ())]
 
 
 # ---- the include graph -----------------------------------------------------------------------
@@ -210,7 +213,7 @@ def check_cycles(tree):
 # ---- purity ----------------------------------------------------------------------------------
 
 def check_purity(tree):
-    for path in filter(lambda p: is_pure(tree, p), tree.code):
+    for path in marked(tree, "pure"):
         for number, name, quoted in includes(tree, path):
             if not quoted and IMPURE_HEADERS.fullmatch(name):
                 tree.report("impure-include", path, number, f"a pure room includes <{name}>")
@@ -218,6 +221,14 @@ def check_purity(tree):
             match = None if INCLUDE.match(line) else IMPURE_USES.search(line)
             if match and not (match[0] == "std::hash" and "struct std::hash" in line):
                 tree.report("impure-use", path, number, f"a pure room uses {match[0].rstrip('( ')}")
+
+
+def check_floating(tree):
+    for path in marked(tree, "integer"):
+        for number, line in lines_of(tree.code[path]):
+            match = re.search(r"\b(?:double|float)\b", line)
+            if match:
+                tree.report("floating", path, number, f"{match[0]} where decisions are made")
 
 
 def after_template_arguments(code, start):
@@ -248,7 +259,7 @@ def unordered_names(code):
 
 
 def check_hash_order(tree):
-    for path in filter(lambda p: is_pure(tree, p), tree.code):
+    for path in marked(tree, "pure"):
         seen = [path] + ["src/" + name for _, name, quoted in includes(tree, path) if quoted]
         names = set().union(*(unordered_names(tree.code[p]) for p in seen if p in tree.code))
         if not names:
@@ -369,10 +380,11 @@ def check_table_in_docs(tree, table):
 
 def check(root, here=HERE):
     """The violations of the tree under root, as lines; an empty list is a tidy house."""
-    arrows, pure = read_rooms(here / "rooms.txt")
-    tree = Tree(root, arrows, pure, read_exceptions(here / "exceptions.txt"))
-    for rule in (check_arrows, check_cmake_arrows, check_cycles, check_purity, check_hash_order,
-                 check_sizes, check_names, check_headers, check_tests, check_leftovers):
+    arrows, marks = read_rooms(here / "rooms.txt")
+    tree = Tree(root, arrows, marks, read_exceptions(here / "exceptions.txt"))
+    for rule in (check_arrows, check_cmake_arrows, check_cycles, check_purity, check_floating,
+                 check_hash_order, check_sizes, check_names, check_headers, check_tests,
+                 check_leftovers):
         rule(tree)
     check_table_in_docs(tree, (here / "rooms.txt").read_text())
     return tree.violations
@@ -385,8 +397,8 @@ def main():
                         help="print the CMake targets of the pure rooms that have sources")
     args = parser.parse_args()
     if args.list_pure_targets:
-        _, pure = read_rooms(HERE / "rooms.txt")
-        for room in sorted(pure):
+        _, marks = read_rooms(HERE / "rooms.txt")
+        for room in sorted(room for room, words in marks.items() if "pure" in words):
             if any((args.root / "src" / room).rglob("*.cc")):
                 print(f"tidegate_{room}")
         return 0

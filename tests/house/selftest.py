@@ -94,6 +94,10 @@ class Purity(Case):
             self.finds("impure-use", {"src/batch/a.h": header("batch", body)})
             self.allows({"src/gateway/a.h": header("gateway", body)})
 
+    def test_floating_point_in_a_room_that_decides_is_found(self):
+        self.finds("floating", {"src/pool/a.h": header("pool", "double share();  // float")})
+        self.allows({"src/engines/a.h": header("engines", "float temperature();")})
+
     def test_words_in_comments_strings_and_names_are_not_uses(self):
         self.allows({"src/batch/a.h": header(
             "batch", '// getenv( and std::mutex\nconst char* kText = "rand() std::thread";\n'
