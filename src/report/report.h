@@ -1,0 +1,58 @@
+// The report of a run or a comparison: one schema for simulation, replay and load tests
+//. Plain values; json() writes them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/totals.h"
+
+namespace tidegate::report {
+
+using Group = std::pair<std::string, Totals>;  // name and what it gave
+
+struct Kv {
+  std::int64_t capacity_blocks = 0;
+  std::int64_t peak_blocks = 0;
+  std::int64_t overcommits = 0;  // must be 0
+};
+
+// Upper bounds on attainment_offered, where they were computed.
+struct Bounds {
+  std::optional<double> roofline;
+  std::optional<double> fluid;
+  std::optional<double> interval_lp;
+  std::optional<double> speed_augmentation;
+};
+
+struct Run {
+  std::uint64_t seed = 0;
+  std::string policy;
+  std::string digest;  // of the decision sequence, hexadecimal
+  double simulated_seconds = 0;
+  double wall_seconds = 0;
+  std::int64_t decisions = 0;
+  Histogram decision_time;
+  std::int64_t engine_steps = 0;
+  Totals totals;
+  std::vector<Group> by_class, by_tenant, by_model, by_gpu;
+  Kv kv;
+  Bounds bounds;
+  double utilisation = 0;  // of engine time, 0..1
+};
+
+struct Report {
+  std::string tidegate_version;
+  std::string scenario;
+  std::vector<Run> runs;
+};
+
+inline constexpr int kSchemaVersion = 1;
+
+// The report as one line of JSON with a line end.
+std::string json(const Report& report);
+
+}  // namespace tidegate::report
