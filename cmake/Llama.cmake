@@ -1,0 +1,97 @@
+# One target, llama::llama, from the first provider that has llama.cpp v0.4.0:
+#   1. find_package(llama): an installed llama.cpp;
+#   2. the shared libraries of the npm package @node-llama-cpp/linux-x64 that scripts/setup puts into
+#      .deps/, with the headers of the source tree beside it;
+#   3. FetchContent of the source, from .deps/llama.cpp where that exists, else from GitHub. The only
+#      one used with TIDEGATE_CUDA or TIDEGATE_SANITIZE=..., and with TIDEGATE_LLAMA_PROVIDER=source.
+# Sets TIDEGATE_LLAMA_LIBRARIES to the folder of the backends that are loaded at run time; empty when
+# they are linked in.
+set(TIDEGATE_LLAMA_TAG "v0.4.0")
+set(TIDEGATE_LLAMA_PROVIDER "auto" CACHE STRING "Where llama.cpp comes from: auto, installed, npm or source")
+set_property(CACHE TIDEGATE_LLAMA_PROVIDER PROPERTY STRINGS auto installed npm source)
+set(TIDEGATE_LLAMA_LIBRARIES "")
+set(_llama_source "${PROJECT_SOURCE_DIR}/.deps/llama.cpp")
+set(_llama_npm "${PROJECT_SOURCE_DIR}/.deps/node_modules/@node-llama-cpp/linux-x64/bins/linux-x64")
+
+function(_tidegate_llama_installed found)
+  find_package(llama CONFIG QUIET)
+  if(llama_FOUND AND "v${LLAMA_VERSION}" STREQUAL TIDEGATE_LLAMA_TAG)
+    add_library(llama::llama INTERFACE IMPORTED GLOBAL)
+    target_link_libraries(llama::llama INTERFACE llama)
+    set_target_properties(llama ggml::ggml ggml::ggml-base PROPERTIES IMPORTED_GLOBAL TRUE)
+    set(${found} TRUE PARENT_SCOPE)
+  elseif(llama_FOUND)
+    message(STATUS "llama.cpp ${LLAMA_VERSION} is installed, but its C API is not that of ${TIDEGATE_LLAMA_TAG}")
+  endif()
+endfunction()
+
+function(_tidegate_llama_npm found)
+  if(NOT EXISTS "${_llama_npm}/libllama.${TIDEGATE_LLAMA_TAG}.so" OR NOT EXISTS "${_llama_source}/include/llama.h")
+    return()
+  endif()
+  foreach(part IN ITEMS llama ggml)
+    add_library(llama::npm_${part} SHARED IMPORTED GLOBAL)
+    set_target_properties(llama::npm_${part} PROPERTIES
+      IMPORTED_LOCATION "${_llama_npm}/lib${part}.${TIDEGATE_LLAMA_TAG}.so"
+      IMPORTED_SONAME "lib${part}.${TIDEGATE_LLAMA_TAG}.so")
+  endforeach()
+  add_library(llama::npm_ggml_base SHARED IMPORTED GLOBAL)
+  set_target_properties(llama::npm_ggml_base PROPERTIES
+    IMPORTED_LOCATION "${_llama_npm}/libggml-base.so" IMPORTED_SONAME "libggml-base.so")
+  add_library(llama::llama INTERFACE IMPORTED GLOBAL)
+  target_include_directories(llama::llama SYSTEM INTERFACE
+    "${_llama_source}/include" "${_llama_source}/ggml/include")
+  target_link_libraries(llama::llama INTERFACE llama::npm_llama llama::npm_ggml llama::npm_ggml_base)
+  set(TIDEGATE_LLAMA_LIBRARIES "${_llama_npm}" PARENT_SCOPE)
+  set(${found} TRUE PARENT_SCOPE)
+endfunction()
+
+function(_tidegate_llama_source)
+  include(FetchContent)
+  if(EXISTS "${_llama_source}/CMakeLists.txt")
+    set(FETCHCONTENT_SOURCE_DIR_LLAMA "${_llama_source}" CACHE PATH "Source of llama.cpp")
+  endif()
+  set(BUILD_SHARED_LIBS OFF)
+  set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)
+  foreach(part IN ITEMS COMMON TESTS TOOLS EXAMPLES SERVER APP)
+    set(LLAMA_BUILD_${part} OFF)
+  endforeach()
+  set(LLAMA_BUILD_IS_DEV OFF)
+  set(GGML_OPENMP OFF)
+  if(TIDEGATE_CUDA)
+    set(GGML_CUDA ON)
+  endif()
+  FetchContent_Declare(llama GIT_REPOSITORY https://github.com/ggml-org/llama.cpp.git
+    GIT_TAG "${TIDEGATE_LLAMA_TAG}" GIT_SHALLOW TRUE)
+  FetchContent_GetProperties(llama)
+  if(NOT llama_POPULATED)
+    FetchContent_Populate(llama)
+    add_subdirectory("${llama_SOURCE_DIR}" "${llama_BINARY_DIR}" EXCLUDE_FROM_ALL SYSTEM)
+  endif()
+  if(TIDEGATE_SANITIZE)
+    # The same memory model on both sides; its own warnings and findings are not ours to stop on.
+    foreach(part IN ITEMS llama ggml ggml-base ggml-cpu)
+      target_compile_options(${part} PRIVATE "-fsanitize=${TIDEGATE_SANITIZE}" -O2)
+    endforeach()
+  endif()
+  add_library(llama_llama INTERFACE)
+  add_library(llama::llama ALIAS llama_llama)
+  target_include_directories(llama_llama SYSTEM INTERFACE
+    "${llama_SOURCE_DIR}/include" "${llama_SOURCE_DIR}/ggml/include")
+  target_link_libraries(llama_llama INTERFACE llama)
+endfunction()
+
+set(_llama_found FALSE)
+if(NOT TIDEGATE_CUDA AND TIDEGATE_LLAMA_PROVIDER MATCHES "^(auto|installed)$")
+  _tidegate_llama_installed(_llama_found)
+endif()
+if(NOT _llama_found AND NOT TIDEGATE_CUDA AND TIDEGATE_LLAMA_PROVIDER MATCHES "^(auto|npm)$")
+  _tidegate_llama_npm(_llama_found)
+endif()
+if(NOT _llama_found)
+  if(NOT TIDEGATE_LLAMA_PROVIDER MATCHES "^(auto|source)$")
+    message(FATAL_ERROR "TIDEGATE_LLAMA_PROVIDER=${TIDEGATE_LLAMA_PROVIDER}: llama.cpp ${TIDEGATE_LLAMA_TAG} is not there; "
+                        "run scripts/setup, or use -DTIDEGATE_LLAMA_PROVIDER=auto")
+  endif()
+  _tidegate_llama_source()
+endif()

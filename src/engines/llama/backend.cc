@@ -1,0 +1,90 @@
+#include "engines/llama/backend.h"
+
+#include <llama.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace tidegate::engines::llama {
+namespace {
+
+using SharedCallback = std::shared_ptr<const LogCallback>;
+
+struct Routes {
+  std::mutex mutex;
+  std::vector<SharedCallback> living;  // newest last
+};
+
+Routes& routes() {
+  static Routes instance;
+  return instance;
+}
+
+SharedCallback newest_route() {
+  Routes& r = routes();
+  const std::lock_guard lock(r.mutex);
+  return r.living.empty() ? nullptr : r.living.back();
+}
+
+void forward(ggml_log_level level, const char* text, void* /*unused*/) {
+  if (level != GGML_LOG_LEVEL_WARN && level != GGML_LOG_LEVEL_ERROR) return;
+  const SharedCallback route = newest_route();
+  if (!route || !*route) return;
+  std::string_view line(text);
+  while (!line.empty() && line.back() == '\n') line.remove_suffix(1);
+  if (line.empty()) return;
+  (*route)(level == GGML_LOG_LEVEL_WARN ? LogLevel::kWarning : LogLevel::kError, line);
+}
+
+std::string library_folder(const std::string& asked) {
+  if (!asked.empty()) return asked;
+  const char* named = std::getenv("TIDEGATE_LLAMA_LIBRARIES");
+  if (named != nullptr && *named != '\0') return named;
+  return TIDEGATE_LLAMA_LIBRARIES;
+}
+
+// Returns where it looked; the second is false when no CPU backend is there.
+std::pair<std::string, bool> load_once(const std::string& libraries) {
+  llama_log_set(forward, nullptr);
+  const std::string folder = library_folder(libraries);
+  if (!folder.empty()) ggml_backend_load_all_from_path(folder.c_str());
+  if (ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU) == nullptr) ggml_backend_load_all();
+  llama_backend_init();
+  return {folder, ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU) != nullptr};
+}
+
+}  // namespace
+
+units::Result<void> load_backends(const std::string& libraries) {
+  static const std::pair<std::string, bool> loaded = load_once(libraries);
+  if (loaded.second) return {};
+  return units::error(loaded.first,
+                      "holds no CPU backend of llama.cpp; set TIDEGATE_LLAMA_LIBRARIES to the "
+                      "folder with libggml-cpu-*.so");
+}
+
+LogRoute::LogRoute(LogCallback callback)
+    : callback_(std::make_shared<const LogCallback>(std::move(callback))) {
+  Routes& r = routes();
+  const std::lock_guard lock(r.mutex);
+  r.living.push_back(callback_);
+}
+
+LogRoute::~LogRoute() {
+  Routes& r = routes();
+  const std::lock_guard lock(r.mutex);
+  std::erase(r.living, callback_);
+}
+
+void LogRoute::log(LogLevel level, std::string_view line) const {
+  if (*callback_) (*callback_)(level, line);
+}
+
+std::string_view version() {
+  return llama_version();
+}
+
+}  // namespace tidegate::engines::llama

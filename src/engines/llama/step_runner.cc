@@ -1,0 +1,104 @@
+#include "engines/llama/step_runner.h"
+
+#include <algorithm>
+
+#include "units/check.h"
+
+namespace tidegate::engines::llama {
+namespace {
+
+constexpr std::int32_t kDone = 0;
+constexpr std::int32_t kNoSlot = 1;
+constexpr std::int32_t kAborted = 2;
+constexpr std::int32_t kBadBatch = -1;
+
+StepStatus status_of(std::int32_t code) {
+  if (code == kDone) return StepStatus::kDone;
+  if (code == kNoSlot) return StepStatus::kNoMemory;
+  if (code == kAborted || code == kBadBatch) return StepStatus::kBroken;
+  return StepStatus::kFatal;
+}
+
+std::int32_t position(units::Tokens tokens) {
+  return static_cast<std::int32_t>(tokens.value());
+}
+
+}  // namespace
+
+StepRunner::StepRunner(llama_context* context, std::int32_t max_step_tokens)
+    : context_(context),
+      memory_(llama_get_memory(context)),
+      batch_(llama_batch_init(max_step_tokens, 0, 1)) {}
+
+StepRunner::~StepRunner() {
+  llama_batch_free(batch_);
+}
+
+void StepRunner::arrange(const batch::StepPlan& plan) {
+  for (const batch::Trim& trim : plan.trims) {
+    llama_memory_seq_rm(memory_, trim.slot, position(trim.keep), -1);
+  }
+  for (const batch::Copy& copy : plan.copies) {
+    // Whole and then cut: sequences with memory of their own (kv_unified off) copy only as a whole.
+    llama_memory_seq_cp(memory_, copy.from, copy.to, -1, -1);
+    llama_memory_seq_rm(memory_, copy.to, position(copy.length), -1);
+  }
+}
+
+void StepRunner::add(Token token, std::int32_t at, std::int32_t sequence, bool output) {
+  const std::int32_t i = batch_.n_tokens++;
+  batch_.token[i] = token;
+  batch_.pos[i] = at;
+  batch_.n_seq_id[i] = 1;
+  batch_.seq_id[i][0] = sequence;
+  batch_.logits[i] = output ? 1 : 0;
+}
+
+StepStatus StepRunner::decode() {
+  const StepStatus status = status_of(llama_decode(context_, batch_));
+  llama_synchronize(context_);
+  return status;
+}
+
+StepStatus StepRunner::compute(const batch::StepPlan& plan, const TokenSource& tokens) {
+  batch_.n_tokens = 0;
+  outputs_.clear();
+  for (const batch::Row& row : plan.rows) {
+    const std::span<const Token> span = tokens(row);
+    TIDEGATE_CHECK(static_cast<std::int64_t>(span.size()) == row.count.value());
+    for (std::size_t i = 0; i < span.size(); ++i) {
+      const bool last = i + 1 == span.size();
+      add(span[i], position(row.from) + static_cast<std::int32_t>(i), row.slot,
+          last && row.samples);
+    }
+    outputs_.push_back(batch_.n_tokens - 1);
+  }
+  return decode();
+}
+
+units::Nanos StepRunner::trial(const std::vector<TrialRow>& rows,
+                               const std::function<units::Instant()>& now) {
+  const std::int32_t vocabulary =
+      llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(context_)));
+  batch_.n_tokens = 0;
+  std::vector<std::int32_t> drawn;
+  for (const TrialRow& row : rows) {
+    llama_memory_seq_rm(memory_, row.sequence, row.from, -1);
+    for (std::int32_t i = 0; i < row.count; ++i) {
+      const std::int32_t at = row.from + i;
+      add((at * 97 + row.sequence * 31) % vocabulary, at, row.sequence, row.decode);
+    }
+    if (row.decode) drawn.push_back(batch_.n_tokens - 1);
+  }
+  const SamplerHandle greedy(llama_sampler_init_greedy());
+  const units::Instant start = now();
+  if (decode() != StepStatus::kDone) return units::Nanos(0);
+  for (const std::int32_t output : drawn) llama_sampler_sample(greedy.get(), context_, output);
+  return std::max(units::Nanos(1), now() - start);
+}
+
+void StepRunner::clear() {
+  llama_memory_clear(memory_, false);
+}
+
+}  // namespace tidegate::engines::llama

@@ -1,0 +1,60 @@
+// Performs step plans on a llama.cpp context, exactly as written: trims, copies, then one
+// llama_decode over all rows. One owner, on the engine's thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "batch/step_plan.h"
+#include "engines/llama/calibration.h"
+#include "engines/llama/handles.h"
+#include "engines/tokenizer.h"
+#include "units/quantity.h"
+
+namespace tidegate::engines::llama {
+
+enum class StepStatus : std::uint8_t {
+  kDone,
+  kNoMemory,  // no cells for the rows; nothing was computed
+  kBroken,    // refused or cut short; some rows may have been computed
+  kFatal,     // the context cannot be trusted any more
+};
+
+class StepRunner {
+ public:
+  // Tokens [from, from + count) of a row's sequence. The span is read before the next call.
+  using TokenSource = std::function<std::span<const Token>(const batch::Row&)>;
+
+  // REQUIRES: `context` outlives this; `max_step_tokens` is its batch size.
+  StepRunner(llama_context* context, std::int32_t max_step_tokens);
+  ~StepRunner();
+  StepRunner(const StepRunner&) = delete;
+  StepRunner& operator=(const StepRunner&) = delete;
+
+  // The plan's trims and copies. Linear in the cells that they touch.
+  void arrange(const batch::StepPlan& plan);
+  // The plan's rows. REQUIRES: arrange() was called for it; it is not idle.
+  StepStatus compute(const batch::StepPlan& plan, const TokenSource& tokens);
+  // Where the logits of row `row` of the last plan are, for llama_get_logits_ith() and samplers.
+  // REQUIRES: the row samples.
+  std::int32_t output_of(std::size_t row) const { return outputs_[row]; }
+
+  // One step of a calibration with made-up tokens, drawing from each decode row as serving does;
+  // 0 when it failed.
+  units::Nanos trial(const std::vector<TrialRow>& rows, const std::function<units::Instant()>& now);
+  // Forgets every sequence.
+  void clear();
+
+ private:
+  void add(Token token, std::int32_t position, std::int32_t sequence, bool output);
+  StepStatus decode();
+
+  llama_context* context_;
+  llama_memory_t memory_;
+  llama_batch batch_;
+  std::vector<std::int32_t> outputs_;
+};
+
+}  // namespace tidegate::engines::llama
