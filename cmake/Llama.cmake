@@ -1,13 +1,14 @@
 # One target, llama::llama, from the first provider that has llama.cpp v0.4.0:
 #   1. find_package(llama): an installed llama.cpp;
-#   2. the shared libraries of the npm package @node-llama-cpp/linux-x64 that scripts/setup puts into
-#      .deps/, with the headers of the source tree beside it;
-#   3. FetchContent of the source, from .deps/llama.cpp where that exists, else from GitHub. The only
-#      one used with TIDEGATE_CUDA or TIDEGATE_SANITIZE=..., and with TIDEGATE_LLAMA_PROVIDER=source.
-# Sets TIDEGATE_LLAMA_LIBRARIES to the folder of the backends that are loaded at run time; empty when
-# they are linked in.
+#   2. the shared libraries of the npm package @node-llama-cpp/linux-x64 that scripts/setup puts
+#      into .deps/, with the headers of the source tree beside it;
+#   3. FetchContent of the source, from .deps/llama.cpp where that exists, else from GitHub. The
+#      only one used with TIDEGATE_CUDA or TIDEGATE_LLAMA_PROVIDER=source.
+# Sets TIDEGATE_LLAMA_LIBRARIES to the folder of the backends that are loaded at run time; empty
+# when they are linked in.
 set(TIDEGATE_LLAMA_TAG "v0.4.0")
-set(TIDEGATE_LLAMA_PROVIDER "auto" CACHE STRING "Where llama.cpp comes from: auto, installed, npm or source")
+set(TIDEGATE_LLAMA_PROVIDER "auto" CACHE STRING
+    "Where llama.cpp comes from: auto, installed, npm or source")
 set_property(CACHE TIDEGATE_LLAMA_PROVIDER PROPERTY STRINGS auto installed npm source)
 set(TIDEGATE_LLAMA_LIBRARIES "")
 set(_llama_source "${PROJECT_SOURCE_DIR}/.deps/llama.cpp")
@@ -21,12 +22,13 @@ function(_tidegate_llama_installed found)
     set_target_properties(llama ggml::ggml ggml::ggml-base PROPERTIES IMPORTED_GLOBAL TRUE)
     set(${found} TRUE PARENT_SCOPE)
   elseif(llama_FOUND)
-    message(STATUS "llama.cpp ${LLAMA_VERSION} is installed, but its C API is not that of ${TIDEGATE_LLAMA_TAG}")
+    message(STATUS "The installed llama.cpp ${LLAMA_VERSION} is not ${TIDEGATE_LLAMA_TAG}: not used")
   endif()
 endfunction()
 
 function(_tidegate_llama_npm found)
-  if(NOT EXISTS "${_llama_npm}/libllama.${TIDEGATE_LLAMA_TAG}.so" OR NOT EXISTS "${_llama_source}/include/llama.h")
+  if(NOT EXISTS "${_llama_npm}/libllama.${TIDEGATE_LLAMA_TAG}.so"
+     OR NOT EXISTS "${_llama_source}/include/llama.h")
     return()
   endif()
   foreach(part IN ITEMS llama ggml)
@@ -41,7 +43,8 @@ function(_tidegate_llama_npm found)
   add_library(llama::llama INTERFACE IMPORTED GLOBAL)
   target_include_directories(llama::llama SYSTEM INTERFACE
     "${_llama_source}/include" "${_llama_source}/ggml/include")
-  target_link_libraries(llama::llama INTERFACE llama::npm_llama llama::npm_ggml llama::npm_ggml_base)
+  target_link_libraries(llama::llama
+    INTERFACE llama::npm_llama llama::npm_ggml llama::npm_ggml_base)
   set(TIDEGATE_LLAMA_LIBRARIES "${_llama_npm}" PARENT_SCOPE)
   set(${found} TRUE PARENT_SCOPE)
 endfunction()
@@ -90,8 +93,9 @@ if(NOT _llama_found AND NOT TIDEGATE_CUDA AND TIDEGATE_LLAMA_PROVIDER MATCHES "^
 endif()
 if(NOT _llama_found)
   if(NOT TIDEGATE_LLAMA_PROVIDER MATCHES "^(auto|source)$")
-    message(FATAL_ERROR "TIDEGATE_LLAMA_PROVIDER=${TIDEGATE_LLAMA_PROVIDER}: llama.cpp ${TIDEGATE_LLAMA_TAG} is not there; "
-                        "run scripts/setup, or use -DTIDEGATE_LLAMA_PROVIDER=auto")
+    message(FATAL_ERROR "llama.cpp ${TIDEGATE_LLAMA_TAG} is not there as "
+                        "'${TIDEGATE_LLAMA_PROVIDER}'; run scripts/setup, or use "
+                        "-DTIDEGATE_LLAMA_PROVIDER=auto")
   endif()
   _tidegate_llama_source()
 endif()
