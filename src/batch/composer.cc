@@ -1,0 +1,542 @@
+#include "batch/composer.h"
+
+#include <algorithm>
+
+#include "cost/kv_law.h"
+#include "units/check.h"
+#include "units/integer.h"
+
+namespace tidegate::batch {
+
+using units::Blocks;
+using units::Instant;
+using units::Nanos;
+using units::Tokens;
+
+namespace {
+
+// Waiting tries looked at in one step; the rest is behind them in order anyway.
+constexpr std::size_t kLookAhead = 16;
+// Waiting tries that may ask others to make way in one step.
+constexpr std::size_t kUrgentHeads = 4;
+// Steps after which a refused try is looked at again though no memory was released.
+constexpr std::int64_t kRetrySteps = 4;
+
+}  // namespace
+
+Composer::Composer(Core& core) : core_(core), reservation_(core), victims_(core), pace_(core) {
+  const auto running = static_cast<std::size_t>(core.config.spec.limits.max_sequences);
+  decodes_.reserve(running);
+  prompts_.reserve(running);
+}
+
+void Composer::compose(Instant now) {
+  reset(now);
+  demote_late();
+  let_urgent_in();
+  grow_decodes();
+  plan_decodes();
+  plan_prompts();
+  if (shape_.prefill_tokens == 0 && skipped_) resume_skipped();
+  while (core_.kv.running() > 0 && shape_.empty() && give_way()) plan_prompts();
+  write_plan();
+}
+
+bool Composer::shed_one(Instant now) {
+  const Index victim = victims_.worst(now);
+  if (victim == SequenceTable::kNone) return false;
+  core_.preempt(victim);
+  return true;
+}
+
+void Composer::reset(Instant now) {
+  now_ = now;
+  shape_ = {};
+  core_.plan.trims.clear();
+  core_.plan.copies.clear();
+  core_.plan.rows.clear();
+  core_.row_sequences.clear();
+  started_ = 0;
+  skipped_ = false;
+  blocked_ = SequenceTable::kNone;
+  waiting_closed_ = false;
+}
+
+bool Composer::late(const Sequence& sequence) const {
+  if (sequence.key.rank != StartRank::kPromised) return false;
+  const Tokens found(
+      core_.kv.find(sequence.assign.request.prefix, sequence.length() - Tokens(1)).blocks *
+      core_.block_tokens());
+  const Status status = core_.status(sequence, now_, core_.own_work(sequence, found));
+  return status == Status::kMissed || status == Status::kHopeless;
+}
+
+// Those that cannot make it any more go behind those that can, in order of arrival: deadline order
+// among late ones would make each of them delay the next (scheduling, 3).
+void Composer::demote_late() {
+  const auto demoted = [](const Sequence& sequence) {
+    StartKey key = sequence.key;
+    key.rank = StartRank::kDemoted;
+    key.due = sequence.assign.request.arrival;
+    return key;
+  };
+  for (const Index index : core_.sequences.running()) {
+    Sequence& sequence = core_.sequences[index];
+    if (!sequence.decoding() && late(sequence)) sequence.key = demoted(sequence);
+  }
+  std::size_t at = 0;
+  for (std::size_t looked = 0; looked < 2 * kLookAhead; ++looked) {
+    if (at >= core_.sequences.waiting().size()) return;
+    const Index index = core_.sequences.waiting()[at];
+    if (late(core_.sequences[index])) {
+      core_.sequences.reorder(index, demoted(core_.sequences[index]));
+    } else {
+      ++at;
+    }
+  }
+}
+
+// Waiting longer would cost the promise: half of the time there was is gone, or what is left is no
+// more than twice the work.
+bool Composer::urgent(const Sequence& head) const {
+  const Instant due = head.promise().token_due(head.produced.value());
+  if (due == Instant::never() || due < now_) return false;
+  const Nanos work = core_.own_work(head, Tokens(0));
+  const Nanos slack = due - now_;
+  return slack <= std::max(work * 2, (due - head.assign.request.arrival) / 2 + work);
+}
+
+bool Composer::can_start(Index head, const KvBlocks::Hit& hit, std::int64_t before_it) {
+  return core_.kv.running() + before_it < core_.config.spec.limits.max_sequences &&
+         core_.kv.open_cost(hit) < core_.kv.available() && reservation_.fits(head, hit, {});
+}
+
+void Composer::let_urgent_in() {
+  const auto& sequences = core_.sequences;
+  const std::size_t heads = std::min(kUrgentHeads, sequences.waiting().size());
+  for (std::size_t i = 0; i < heads; ++i) {
+    const Index head = sequences.waiting()[i];
+    std::int64_t lower = 0;
+    for (int tier = static_cast<int>(sequences[head].tier()) + 1; tier < domain::kTierCount;
+         ++tier) {
+      lower += sequences.running_in(static_cast<domain::Tier>(tier));
+    }
+    if (lower == 0 || !urgent(sequences[head])) continue;
+    const KvBlocks::Hit hit =
+        core_.kv.find(sequences[head].assign.request.prefix, sequences[head].length() - Tokens(1));
+    if (can_start(head, hit, static_cast<std::int64_t>(i))) continue;
+    for (const Index victim : victims_.make_way(head, hit, reservation_, now_)) {
+      core_.preempt(victim);
+    }
+    return;
+  }
+}
+
+Blocks Composer::decode_growth() const {
+  Blocks growth(0);
+  for (const Index index : core_.sequences.running()) {
+    const Sequence& sequence = core_.sequences[index];
+    if (sequence.decoding()) growth += core_.kv.growth(sequence.slot, sequence.length());
+  }
+  return growth;
+}
+
+bool Composer::give_way() {
+  const Index victim = victims_.worst(now_);
+  if (victim != SequenceTable::kNone) {
+    core_.preempt(victim);
+    return true;
+  }
+  if (core_.kv.believed() == core_.kv.total()) return false;
+  core_.kv.believe(core_.kv.total());
+  return true;
+}
+
+void Composer::grow_decodes() {
+  while (decode_growth() > core_.kv.available()) TIDEGATE_CHECK(give_way());
+}
+
+void Composer::plan_decodes() {
+  decodes_.clear();
+  for (const Index index : core_.sequences.running()) {
+    Sequence& sequence = core_.sequences[index];
+    sequence.take = Tokens(0);
+    if (sequence.decoding()) decodes_.push_back(index);
+  }
+  collect_prompts();
+  measure_decodes();
+  sort_decodes();
+  limit_decodes();
+  budget_ = pace_.above(decodes_, shape_, now_);
+  const auto& waiting = core_.sequences.waiting();
+  const std::span<const Index> heads(waiting.data(), std::min(kLookAhead, waiting.size()));
+  pace_.below(budget_, shape_, prompts_, heads, now_);
+  if (budget_.demanded > budget_.hard) skip_decodes();
+  take_decodes();
+}
+
+void Composer::take_decodes() {
+  for (const Index index : decodes_) {
+    Sequence& sequence = core_.sequences[index];
+    core_.kv.extend(sequence.slot, sequence.length());
+    sequence.take = Tokens(1);
+  }
+}
+
+// No prompt could use the time that they gave up.
+void Composer::resume_skipped() {
+  decodes_.clear();
+  for (const Index index : core_.sequences.running()) {
+    if (core_.sequences[index].decoding()) decodes_.push_back(index);
+  }
+  measure_decodes();
+  sort_decodes();
+  limit_decodes();
+  take_decodes();
+}
+
+void Composer::measure_decodes() {
+  shape_ = {};
+  for (const Index index : decodes_) shape_.add_decode(core_.sequences[index].computed);
+  decode_time_ = core_.law.guarded(shape_);
+}
+
+void Composer::sort_decodes() {
+  for (const Index index : decodes_) {
+    Sequence& sequence = core_.sequences[index];
+    sequence.wanted_by = pace_.wanted_by(sequence, now_, decode_time_);
+  }
+  std::sort(decodes_.begin(), decodes_.end(), [&](Index a, Index b) {
+    const Sequence& first = core_.sequences[a];
+    const Sequence& second = core_.sequences[b];
+    if (first.wanted_by != second.wanted_by) return first.wanted_by < second.wanted_by;
+    return first.order < second.order;
+  });
+}
+
+// More streams than a step has room for take turns, most urgent first; prompts keep a little.
+void Composer::limit_decodes() {
+  const std::int64_t limit = core_.config.spec.limits.max_step_tokens.value();
+  const bool prompts = !prompts_.empty() || !core_.sequences.waiting().empty();
+  const std::int64_t kept =
+      prompts ? std::min(core_.config.min_chunk.value(), limit / 4) : std::int64_t{0};
+  const auto room = static_cast<std::size_t>(std::max<std::int64_t>(1, limit - kept));
+  if (decodes_.size() <= room) return;
+  decodes_.resize(room);
+  measure_decodes();
+}
+
+// Prompts need more than streams leave them: streams with slack sit out this step.
+void Composer::skip_decodes() {
+  const Nanos step = std::min(budget_.hard, core_.config.pace_max);
+  const auto skips = [&](Index index) {
+    return pace_.can_skip(core_.sequences[index], now_, step);
+  };
+  const auto kept = std::stable_partition(decodes_.begin(), decodes_.end(),
+                                          [&](Index index) { return !skips(index); });
+  const auto skipped = decodes_.end() - kept;
+  if (skipped == 0) return;
+  skipped_ = true;
+  decodes_.erase(kept, decodes_.end());
+  core_.counters.skipped_decodes += skipped;
+  measure_decodes();
+  budget_ = pace_.above(decodes_, shape_, now_);
+  budget_.hard = std::min(budget_.hard, step);
+  budget_.wanted = budget_.hard;
+}
+
+void Composer::collect_prompts() {
+  prompts_.clear();
+  for (const Index index : core_.sequences.running()) {
+    if (!core_.sequences[index].decoding()) prompts_.push_back(index);
+  }
+  std::sort(prompts_.begin(), prompts_.end(),
+            [&](Index a, Index b) { return core_.sequences[a].key < core_.sequences[b].key; });
+}
+
+void Composer::plan_prompts() {
+  collect_prompts();
+  next_prompt_ = 0;
+  next_waiting_ = 0;
+  limited_ = SequenceTable::kNone;
+  partial_ = static_cast<std::int64_t>(prompts_.size());
+  tokens_left_ = std::min(core_.prefill_cap, core_.config.spec.limits.max_step_tokens.value() -
+                                                 static_cast<std::int64_t>(decodes_.size()));
+  const bool idle = prompts_.empty() && core_.sequences.waiting().empty();
+  if (idle) {
+    core_.starved_steps = 0;
+    return;
+  }
+  give_floor();
+  if (core_.counters.steps % core_.config.drip_interval == 0) drip();
+  serve_prompts();
+  core_.starved_steps = shape_.prefill_tokens > 0 ? 0 : core_.starved_steps + 1;
+}
+
+Index Composer::oldest(const std::vector<Index>& list) const {
+  if (list.empty()) return SequenceTable::kNone;
+  return *std::min_element(list.begin(), list.end(), [&](Index a, Index b) {
+    return core_.sequences[a].order < core_.sequences[b].order;
+  });
+}
+
+// The oldest running prompt always gets on, within what streams can bear; if nothing got on for a
+// long time, beyond it, and a waiting one starts if none runs.
+void Composer::give_floor() {
+  const bool starved = core_.starved_steps >= core_.config.drip_interval;
+  const Nanos budget = starved ? Nanos::max() : budget_.hard;
+  const Index running = oldest(prompts_);
+  const Index waiting = oldest(core_.sequences.waiting());
+  const std::int64_t kept_back =
+      std::max<std::int64_t>(0, tokens_left_ - core_.config.min_chunk.value());
+  tokens_left_ -= kept_back;
+  if (running != SequenceTable::kNone) {
+    give(running, budget);
+  } else if (starved && waiting != SequenceTable::kNone) {
+    start(waiting, budget);
+  }
+  tokens_left_ += kept_back;
+}
+
+// Now and then the oldest waiting one goes first, so that nothing that was accepted waits without
+// bound.
+void Composer::drip() {
+  const Index waiting = oldest(core_.sequences.waiting());
+  if (waiting != SequenceTable::kNone) start(waiting, single_budget());
+}
+
+void Composer::serve_prompts() {
+  const auto& waiting = core_.sequences.waiting();
+  for (bool going = true; going && tokens_left_ > 0;) {
+    const bool has_prompt = next_prompt_ < prompts_.size();
+    const bool has_waiting = !waiting_closed_ && next_waiting_ < waiting.size();
+    if (!has_prompt && !has_waiting) break;
+    const bool running_first =
+        has_prompt && (!has_waiting || core_.sequences[prompts_[next_prompt_]].key <
+                                           core_.sequences[waiting[next_waiting_]].key);
+    going = running_first ? serve_running() : serve_waiting();
+  }
+  if (limited_ != SequenceTable::kNone) give(limited_, budget_.wanted);
+}
+
+bool Composer::serve_running() {
+  const Index index = prompts_[next_prompt_++];
+  const Nanos budget = single_budget();
+  const bool time_left = give(index, budget);
+  const Sequence& sequence = core_.sequences[index];
+  if (budget < budget_.wanted && sequence.take < sequence.pending()) {
+    limited_ = index;
+    return true;
+  }
+  return time_left;
+}
+
+bool Composer::serve_waiting() {
+  const Index index = core_.sequences.waiting()[next_waiting_];
+  const Nanos budget = single_budget();
+  switch (start(index, budget)) {
+    case Start::kStarted:
+      if (budget < budget_.wanted &&
+          core_.sequences[index].take < core_.sequences[index].pending()) {
+        limited_ = index;
+      }
+      return true;
+    case Start::kLater:
+      next_waiting_ += 1;
+      if (next_waiting_ >= kLookAhead) waiting_closed_ = true;
+      return true;
+    case Start::kNoTime:
+      return false;
+  }
+  return false;
+}
+
+bool Composer::more_follow() const {
+  return next_prompt_ < prompts_.size() ||
+         (!waiting_closed_ && next_waiting_ + 1 < core_.sequences.waiting().size());
+}
+
+// One long prompt leaves a part of the step to those behind it.
+Nanos Composer::single_budget() const {
+  if (limited_ != SequenceTable::kNone || !more_follow()) return budget_.wanted;
+  const Nanos for_prompts = std::max(Nanos(0), budget_.wanted - decode_time_);
+  return budget_.wanted - for_prompts + units::scaled(for_prompts, core_.config.long_prompt_share);
+}
+
+Tokens Composer::affordable(const Sequence& sequence, Tokens context, Nanos budget) const {
+  const Tokens pending = sequence.length() - context;
+  const Tokens limit = std::min(pending, Tokens(tokens_left_));
+  const Tokens chunk = core_.law.largest_chunk(shape_, context, budget, limit);
+  if (chunk == pending) return chunk;
+  const std::int64_t tile = core_.config.chunk_tile.value();
+  // The engine's own limit may be less than a tile, or no multiple of one.
+  const Tokens whole = chunk == limit ? chunk : Tokens(chunk.value() / tile * tile);
+  if (whole.value() > 0 || !shape_.empty()) return whole;
+  return std::min(limit, core_.config.min_chunk);
+}
+
+void Composer::take_back(Sequence& sequence) {
+  if (sequence.take.value() == 0) return;
+  cost::StepShape chunk;
+  chunk.add_chunk(sequence.computed, sequence.take);
+  shape_.prefill_tokens -= chunk.prefill_tokens;
+  shape_.attention -= chunk.attention;
+  tokens_left_ += sequence.take.value();
+  sequence.take = Tokens(0);
+}
+
+void Composer::take(Sequence& sequence, Tokens chunk) {
+  if (chunk.value() == 0) return;
+  core_.kv.extend(sequence.slot, sequence.computed + chunk);
+  shape_.add_chunk(sequence.computed, chunk);
+  tokens_left_ -= chunk.value();
+  sequence.take = chunk;
+}
+
+// Gives a running prompt as long a chunk as fits; false when time ran out before its end.
+bool Composer::give(Index index, Nanos budget) {
+  Sequence& sequence = core_.sequences[index];
+  const Tokens before = sequence.take;
+  if (before == sequence.pending()) return true;
+  take_back(sequence);
+  const Tokens wanted = std::max(before, affordable(sequence, sequence.computed, budget));
+  const Tokens room = core_.kv.reach(sequence.slot, core_.kv.available()) - sequence.computed;
+  const Tokens chunk = std::min(wanted, room);
+  take(sequence, chunk);
+  if (chunk < sequence.pending()) return chunk < wanted;
+  partial_ -= 1;
+  return true;
+}
+
+// The next block of the prompt is being computed by another sequence right now: better wait and
+// share it. The other one gets on as urgently as this one.
+bool Composer::waits_for_prefix(Sequence& sequence, std::int64_t found_blocks) {
+  const domain::PrefixChain& chain = sequence.assign.request.prefix;
+  if (chain == nullptr || sequence.sharing_waits >= core_.config.max_sharing_wait) return false;
+  const auto next = static_cast<std::size_t>(found_blocks);
+  const Tokens reach((found_blocks + 1) * core_.block_tokens());
+  if (next >= chain->size() || reach >= sequence.length()) return false;
+  for (const Index index : core_.sequences.running()) {
+    Sequence& other = core_.sequences[index];
+    const domain::PrefixChain& others = other.assign.request.prefix;
+    if (other.decoding() || others == nullptr || others->size() <= next) continue;
+    if (other.computed >= reach || (*others)[next] != (*chain)[next]) continue;
+    sequence.sharing_waits += 1;
+    if (sequence.key < other.key) {
+      other.key.tier = sequence.key.tier;
+      other.key.rank = sequence.key.rank;
+      other.key.due = sequence.key.due;
+    }
+    return true;
+  }
+  return false;
+}
+
+// After a preemption for lack of memory: not before there is room for all of it and some tokens for
+// everybody, or it would push the next one out.
+bool Composer::room_to_return(const Sequence& sequence) const {
+  if (sequence.preemptions == 0 || core_.kv.running() == 0) return true;
+  if (sequence.preempted_step == core_.counters.steps) return false;
+  const Blocks needed = cost::blocks_for(core_.config.spec.kv, sequence.length());
+  return needed + Blocks(core_.kv.running() + 1) <= core_.kv.available();
+}
+
+bool Composer::memory_allows(Index index, const KvBlocks::Hit& hit) {
+  Sequence& sequence = core_.sequences[index];
+  if (core_.kv.running() == 0) {
+    if (core_.kv.open_cost(hit) >= core_.kv.available()) core_.kv.believe(core_.kv.total());
+    return core_.kv.open_cost(hit) < core_.kv.available();
+  }
+  const std::int64_t version = core_.kv.sharing_version();
+  if (sequence.refused_version == version &&
+      core_.counters.steps - sequence.refused_step < kRetrySteps) {
+    return false;
+  }
+  if (core_.kv.open_cost(hit) < core_.kv.available() && room_to_return(sequence) &&
+      reservation_.fits(index, hit, {})) {
+    return true;
+  }
+  sequence.refused_version = version;
+  sequence.refused_step = core_.counters.steps;
+  return false;
+}
+
+// The first one that finds no memory may be passed a bounded number of times.
+void Composer::note_blocked(Index index) {
+  if (blocked_ != SequenceTable::kNone) return;
+  blocked_ = index;
+  if (core_.sequences[index].bypasses >= core_.config.max_bypasses) waiting_closed_ = true;
+}
+
+Composer::Start Composer::start(Index index, Nanos budget) {
+  Sequence& sequence = core_.sequences[index];
+  if (core_.kv.running() >= core_.config.spec.limits.max_sequences ||
+      started_ >= core_.config.max_admissions) {
+    waiting_closed_ = true;
+    return Start::kLater;
+  }
+  KvBlocks::Hit hit = core_.kv.find(sequence.assign.request.prefix, sequence.length() - Tokens(1));
+  if (waits_for_prefix(sequence, hit.blocks)) return Start::kLater;
+  const Tokens context(hit.blocks * core_.block_tokens());
+  const Tokens chunk = affordable(sequence, context, budget);
+  if (chunk.value() == 0) return Start::kNoTime;
+  const bool whole = context + chunk == sequence.length();
+  if (!whole && partial_ >= core_.config.max_partial_prefills) return Start::kLater;
+  if (!memory_allows(index, hit)) {
+    note_blocked(index);
+    return Start::kLater;
+  }
+  if (blocked_ != SequenceTable::kNone) {
+    Sequence& passed = core_.sequences[blocked_];
+    if (++passed.bypasses >= core_.config.max_bypasses) waiting_closed_ = true;
+  }
+  open(index, hit, chunk);
+  return Start::kStarted;
+}
+
+void Composer::open(Index index, const KvBlocks::Hit& hit, Tokens chunk) {
+  Sequence& sequence = core_.sequences[index];
+  const Slot slot = core_.kv.open(hit);
+  const Tokens found(hit.blocks * core_.block_tokens());
+  if (hit.blocks > 0) core_.plan.copies.push_back({hit.slot, slot, found});
+  core_.sequences.start(index, slot);
+  sequence.computed = found;
+  core_.counters.shared_tokens += found;
+  core_.counters.recomputed_tokens += std::max(Tokens(0), sequence.lost - found);
+  sequence.lost = Tokens(0);
+  if (!sequence.started) sequence.cached_prompt = found;
+  sequence.started = true;
+  started_ += 1;
+  const Tokens room = core_.kv.reach(slot, core_.kv.available()) - found;
+  take(sequence, std::min(chunk, room));
+  if (sequence.take < sequence.pending()) partial_ += 1;
+}
+
+void Composer::write_plan() {
+  StepPlan& plan = core_.plan;
+  plan.number += 1;
+  for (const Index index : decodes_) add_row(index, true);
+  for (const Index index : core_.sequences.running()) {
+    const Sequence& sequence = core_.sequences[index];
+    if (sequence.take.value() > 0 && !sequence.decoding()) add_row(index, false);
+  }
+  core_.kv.unpin();
+  core_.kv.take_trims(plan.trims);
+  plan.shape = shape_;
+  plan.predicted = core_.law.mean(shape_);
+  core_.outstanding = !plan.idle();
+  core_.step_start = now_;
+}
+
+void Composer::add_row(Index index, bool decode) {
+  const Sequence& sequence = core_.sequences[index];
+  core_.plan.rows.push_back({.ref = sequence.assign.ref,
+                             .slot = sequence.slot,
+                             .from = sequence.computed,
+                             .count = sequence.take,
+                             .decode = decode,
+                             .samples = sequence.take == sequence.pending()});
+  core_.row_sequences.push_back(index);
+}
+
+}  // namespace tidegate::batch

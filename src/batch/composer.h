@@ -1,0 +1,110 @@
+// Composes one step: which sequences run, who must leave for it, and how long each prompt chunk is
+// (scheduling, 7). Works in scratch (Sequence::take) and writes the plan once, at the end.
+//
+//   1. urgent waiting work of a higher tier makes way for itself            (victims.h)
+//   2. the running ones' next tokens get their blocks, or somebody leaves
+//   3. decodes, most urgent first, and the time they leave for prompts      (pace.h)
+//   4. prompts by key until that time is used: running ones go on, waiting ones start
+//   5. rows, shape, trims
+//
+// Source: decodes first with chunked prefill is Sarathi-Serve (OSDI'24); a chunk budget in time
+// from the tightest slack follows QoServe and Niyama. One owner; no allocation.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "batch/core.h"
+#include "batch/pace.h"
+#include "batch/reservation.h"
+#include "batch/victims.h"
+
+namespace tidegate::batch {
+
+class Composer {
+ public:
+  explicit Composer(Core& core);
+  // Fills core.plan. REQUIRES: core.outstanding is false.
+  void compose(units::Instant now);
+  // Preempts the least valuable running sequence; false when fewer than two run. REQUIRES: no plan
+  // outstanding.
+  bool shed_one(units::Instant now);
+
+ private:
+  void reset(units::Instant now);
+
+  // Steps 1 and 2, before anything is planned.
+  void demote_late();
+  bool late(const Sequence& sequence) const;
+  void let_urgent_in();
+  bool urgent(const Sequence& head) const;
+  bool can_start(Index head, const KvBlocks::Hit& hit, std::int64_t before_it);
+  void grow_decodes();
+  units::Blocks decode_growth() const;
+  // Takes memory from the least valuable one; from the last one, the belief that there is less
+  // than the engine has. False when there is nothing to take.
+  bool give_way();
+
+  // Step 3.
+  void plan_decodes();
+  void sort_decodes();
+  void limit_decodes();
+  void skip_decodes();
+  void resume_skipped();
+  void take_decodes();
+  void measure_decodes();
+
+  // Step 4.
+  void plan_prompts();
+  void collect_prompts();
+  Index oldest(const std::vector<Index>& list) const;
+  void give_floor();
+  void drip();
+  void serve_prompts();
+  bool serve_running();
+  bool serve_waiting();
+  bool more_follow() const;
+  units::Nanos single_budget() const;
+  units::Tokens affordable(const Sequence& sequence, units::Tokens context,
+                           units::Nanos budget) const;
+  bool give(Index index, units::Nanos budget);
+  void take_back(Sequence& sequence);
+  void take(Sequence& sequence, units::Tokens chunk);
+
+  // Starting a waiting one.
+  enum class Start : std::uint8_t { kStarted, kLater, kNoTime };
+  Start start(Index index, units::Nanos budget);
+  bool waits_for_prefix(Sequence& sequence, std::int64_t found_blocks);
+  bool memory_allows(Index index, const KvBlocks::Hit& hit);
+  bool room_to_return(const Sequence& sequence) const;
+  void note_blocked(Index index);
+  void open(Index index, const KvBlocks::Hit& hit, units::Tokens chunk);
+
+  // Step 5.
+  void write_plan();
+  void add_row(Index index, bool decode);
+
+  Core& core_;
+  Reservation reservation_;
+  Victims victims_;
+  Pace pace_;
+
+  // Scratch of the plan being composed.
+  units::Instant now_;
+  StepBudget budget_;
+  cost::StepShape shape_;
+  units::Nanos decode_time_{0};
+  std::int64_t tokens_left_ = 0;  // for prompts
+  std::vector<Index> decodes_;    // by the time their token is wanted
+  std::vector<Index> prompts_;    // running, not decoding, by key
+  std::size_t next_prompt_ = 0;
+  std::size_t next_waiting_ = 0;
+  std::int64_t partial_ = 0;  // prompts that this step does not finish
+  std::int64_t started_ = 0;
+  bool skipped_ = false;                  // streams sit out this step
+  Index blocked_ = SequenceTable::kNone;  // the first waiting one that found no memory
+  Index limited_ = SequenceTable::kNone;  // left a part of the step to those behind it
+  bool waiting_closed_ = false;           // no more starts in this step
+};
+
+}  // namespace tidegate::batch

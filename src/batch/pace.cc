@@ -1,0 +1,97 @@
+#include "batch/pace.h"
+
+#include <algorithm>
+
+#include "units/integer.h"
+
+namespace tidegate::batch {
+
+using units::Instant;
+using units::Nanos;
+using units::Tokens;
+
+Nanos Pace::relaxed(Nanos decode_time) const {
+  const BatchConfig& config = core_.config;
+  // Many slow streams leave prompts a third of the time all the same.
+  const Nanos most = std::max(config.pace_max, decode_time * 3 / 2);
+  return std::clamp(decode_time * config.pace_factor, std::min(config.pace_min, most), most);
+}
+
+Nanos Pace::largest_gap(const Sequence& sequence) const {
+  return std::max(sequence.promise().token_pace, core_.config.pace_max);
+}
+
+bool Pace::gates(const Sequence& sequence, Instant now, Nanos decode_time) const {
+  const Instant due = sequence.promise().token_due(sequence.produced.value());
+  return due != Instant::never() && now + decode_time <= due;
+}
+
+Nanos Pace::wanted_gap(const Sequence& sequence, Nanos relaxed_gap) const {
+  const domain::Promise& promise = sequence.promise();
+  if (promise.token_pace == Nanos(0)) return core_.config.default_step_budget;
+  return std::max(promise.token_pace, relaxed_gap);
+}
+
+Instant Pace::wanted_by(const Sequence& sequence, Instant now, Nanos decode_time) const {
+  if (!gates(sequence, now, decode_time)) return sequence.last_token_at + relaxed(decode_time);
+  return std::min(sequence.promise().token_due(sequence.produced.value()),
+                  sequence.last_token_at + largest_gap(sequence));
+}
+
+bool Pace::can_skip(const Sequence& sequence, Instant now, Nanos step) const {
+  const Instant after = now + step * 2;
+  if (after > sequence.last_token_at + largest_gap(sequence)) return false;
+  const Instant due = sequence.promise().token_due(sequence.produced.value());
+  return due == Instant::never() || due < now || after <= due;
+}
+
+StepBudget Pace::above(std::span<const Index> decodes, const cost::StepShape& shape,
+                       Instant now) const {
+  const BatchConfig& config = core_.config;
+  if (decodes.empty()) return {.wanted = config.default_step_budget, .hard = Nanos::max()};
+  const Nanos decode_time = core_.law.guarded(shape);
+  const Nanos relaxed_gap = relaxed(decode_time);
+  StepBudget budget{.wanted = Nanos::max(), .hard = Nanos::max()};
+  for (const Index index : decodes) {
+    const Sequence& sequence = core_.sequences[index];
+    if (gates(sequence, now, decode_time)) {
+      budget.wanted = std::min(budget.wanted, wanted_gap(sequence, relaxed_gap));
+      budget.hard = std::min(budget.hard, wanted_by(sequence, now, decode_time) - now);
+    } else {
+      budget.wanted = std::min(budget.wanted, relaxed_gap);
+      budget.hard = std::min(budget.hard, std::max(config.pace_max, relaxed_gap) * 2);
+    }
+  }
+  budget.wanted = std::min(budget.wanted, budget.hard);
+  return budget;
+}
+
+// With W of work due in A, and D of every step for decodes, steps of length T leave (1 - D/T) of
+// the time: T >= D * A / (A - W).
+void Pace::below(StepBudget& budget, const cost::StepShape& shape, std::span<const Index> prompts,
+                 std::span<const Index> waiting, Instant now) const {
+  const Nanos decode_time = core_.law.guarded(shape);
+  if (decode_time == Nanos(0)) return;
+  cost::StepShape all = shape;
+  const auto demand = [&](Index index) {
+    const Sequence& sequence = core_.sequences[index];
+    const Status status = core_.status(sequence, now, core_.own_work(sequence, Tokens(0)));
+    if (status != Status::kProtected && status != Status::kAtRisk) return;
+    all.add_chunk(sequence.computed, sequence.pending());
+    const Nanos work = core_.law.guarded(all) - decode_time;
+    const Nanos time = sequence.promise().token_due(sequence.produced.value()) - now;
+    if (time <= work) {
+      budget.demanded = Nanos::max();
+      return;
+    }
+    budget.demanded = std::max(
+        budget.demanded,
+        Nanos(units::multiply_divide(decode_time.value(), time.value(), (time - work).value())));
+  };
+  for (const Index index : prompts) demand(index);
+  for (const Index index : waiting) demand(index);
+  const Nanos ceiling = std::max(core_.config.default_step_budget, core_.config.pace_max * 2);
+  budget.wanted = std::max(budget.wanted, std::min({budget.demanded, budget.hard, ceiling}));
+}
+
+}  // namespace tidegate::batch

@@ -1,0 +1,56 @@
+// How long the next step may be (scheduling, 2 and 7): the two-sided budget in time.
+//
+// From above, the running streams: a protected one must have its next token by its due time, and,
+// however much slack it has built up, no later than its own pace after the last one (or pace_max,
+// if that is longer), so that streams do not stutter. Streams without a promise want a step of at
+// most pace_factor pure decode steps. From below, the waiting prompts: by deadline order their
+// prefix sums of work need a share of the time, hence a step of a certain length. Pure arithmetic
+// on a Core; one owner.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "batch/core.h"
+
+namespace tidegate::batch {
+
+struct StepBudget {
+  units::Nanos wanted{0};    // what streams would like, stretched to what prompts need
+  units::Nanos hard{0};      // what protected streams can bear
+  units::Nanos demanded{0};  // what deadlines of prompts need; more than `hard` = overload
+};
+
+class Pace {
+ public:
+  explicit Pace(const Core& core) : core_(core) {}
+
+  // Step length that streams without a promise want, given the time of the decodes alone.
+  units::Nanos relaxed(units::Nanos decode_time) const;
+
+  // When a decoding sequence's next token is wanted; orders decodes. Never in the past for missed
+  // ones: they are treated like those without a promise.
+  units::Instant wanted_by(const Sequence& sequence, units::Instant now,
+                           units::Nanos decode_time) const;
+
+  // May the sequence sit out one step of `step` without harm to its promise and its flow?
+  bool can_skip(const Sequence& sequence, units::Instant now, units::Nanos step) const;
+
+  // The bounds from above, for these decodes with this shape.
+  StepBudget above(std::span<const Index> decodes, const cost::StepShape& shape,
+                   units::Instant now) const;
+
+  // Adds the bound from below. `prompts` and then `waiting` in order of service; only promised ones
+  // that can still make it count.
+  void below(StepBudget& budget, const cost::StepShape& shape, std::span<const Index> prompts,
+             std::span<const Index> waiting, units::Instant now) const;
+
+ private:
+  bool gates(const Sequence& sequence, units::Instant now, units::Nanos decode_time) const;
+  units::Nanos wanted_gap(const Sequence& sequence, units::Nanos relaxed_gap) const;
+  units::Nanos largest_gap(const Sequence& sequence) const;
+
+  const Core& core_;
+};
+
+}  // namespace tidegate::batch
