@@ -182,6 +182,12 @@ std::span<const EngineEvent> BatchScheduler::fail_step(std::int64_t number, Step
   return drain_events();
 }
 
+std::span<const EngineEvent> BatchScheduler::drain_events() {
+  state_->begin();
+  state_->drained = true;
+  return state_->core.events;
+}
+
 bool BatchScheduler::has_work() const {
   return state_->core.sequences.size() > 0;
 }
