@@ -1,0 +1,28 @@
+// When a waiting request is predicted to start, given what goes first: the pool's answer to "how
+// long?" for holds, for shedding at arrival and for retry hints. The engines of a model are taken
+// as sharing the queue evenly, and ends of running sequences as evenly staggered. Pure.
+#pragma once
+
+#include "pool/admission/predicate.h"
+#include "pool/placement/choose.h"
+
+namespace tidegate::pool {
+
+struct Expectation {
+  std::int64_t position = 0;
+  units::Instant start = units::Instant::never();
+  units::Instant first_token = units::Instant::never();
+  domain::Reason reason = domain::Reason::kNone;  // what it waits for longest
+  domain::Resource full = domain::Resource::kNone;
+  // Every ready engine's law is measured: the times may be enforced.
+  bool measured = true;
+};
+
+// never() when no candidate is ready. O(candidates).
+Expectation expect(const Ask& ask, const Candidates& candidates, const Work& queued,
+                   units::Instant now);
+
+// Predicted time until one place in the queue of these engines is free.
+units::Nanos queue_drain(const Candidates& candidates, domain::Tier tier);
+
+}  // namespace tidegate::pool

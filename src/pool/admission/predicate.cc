@@ -1,0 +1,215 @@
+#include "pool/admission/predicate.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "cost/kv_law.h"
+#include "units/integer.h"
+
+namespace tidegate::pool {
+
+using domain::Reason;
+using domain::Resource;
+using units::Instant;
+using units::Nanos;
+using units::Tokens;
+
+namespace {
+
+Verdict failed(Part part, Reason reason, Resource full, Nanos drains_in) {
+  return {.part = part, .reason = reason, .full = full, .drains_in = std::max(Nanos(1), drains_in)};
+}
+
+// Everything about one engine that the parts share.
+struct Situation {
+  const Ask& ask;
+  const EngineView& engine;
+  const PoolPolicy& policy;
+  Instant now;
+  const Load& load;
+  cost::Resident newcomer;
+  Work own;
+  Work ahead;
+  Nanos step_left;
+  Tokens peak{0};
+
+  Instant finish(const Work& work) const {
+    return now + step_left + engine.prefill_time(load, work);
+  }
+  Instant own_finish() const {
+    Work work = ahead;
+    work += own;
+    return finish(work);
+  }
+  // A step at the predicted peak with the least prefill that steps are planned with.
+  Nanos peak_step(Tokens peak_tokens) const {
+    cost::StepShape shape{.decodes = load.sequences + 1, .kv_tokens = peak_tokens.value()};
+    shape.add_chunk(Tokens(0), std::min(policy.chunk_floor, engine.spec().limits.max_step_tokens));
+    return engine.law().guarded(shape);
+  }
+};
+
+Situation situation(const Ask& ask, const EngineView& engine, const PoolPolicy& policy,
+                    Instant now) {
+  const domain::Footprint& footprint = ask.request->footprint;
+  const Load& load = engine.load(ask.tier);
+  return {.ask = ask,
+          .engine = engine,
+          .policy = policy,
+          .now = now,
+          .load = load,
+          .newcomer = engine.resident(footprint),
+          .own = prefill_work(footprint.prompt, footprint.prompt),
+          .ahead = engine.ahead_of(ask.tier, ask.key),
+          .step_left = engine.step_left(load, now)};
+}
+
+// Part 4. Leaves the peak in the situation for part 3.
+std::optional<Verdict> memory(Situation& s) {
+  const domain::Tier tier = s.ask.tier;
+  if (s.load.sequences >= s.engine.spec().limits.max_sequences) {
+    const std::int64_t over = s.load.sequences + 1 - s.engine.spec().limits.max_sequences;
+    return failed(Part::kMemory, Reason::kSequencesFull, Resource::kSequences,
+                  sequences_drain(s.engine, tier, over));
+  }
+  const Tokens capacity = s.engine.capacity();
+  s.peak = s.engine.peak(tier, &s.newcomer, capacity);
+  if (s.peak <= capacity) return std::nullopt;
+  return failed(Part::kMemory, Reason::kKvFull, Resource::kKvBlocks,
+                memory_drain(s.engine, tier, s.peak - capacity));
+}
+
+// Part 3. The peak of part 4 may be an upper bound; a failure is confirmed with the exact one.
+std::optional<Verdict> pace(const Situation& s) {
+  Nanos tightest = s.load.promised_pace;
+  const Nanos own = s.ask.request->promise.token_pace;
+  if (own > Nanos(0) && !s.ask.request->promise.best_effort()) tightest = std::min(tightest, own);
+  if (tightest == Nanos::max()) return std::nullopt;
+  const Nanos limit = units::scaled(tightest, s.policy.pace_share);
+  if (s.peak_step(s.peak) <= limit) return std::nullopt;
+  if (s.peak_step(s.engine.peak(s.ask.tier, &s.newcomer, Tokens(0))) <= limit) return std::nullopt;
+  return failed(Part::kPace, Reason::kPaceTooSlow, Resource::kStepTime,
+                sequences_drain(s.engine, s.ask.tier, 1));
+}
+
+// Does somebody who would have been on time come too late because of the newcomer before it?
+bool breaks_another(const Situation& s) {
+  Work work = s.ahead;
+  for (const PledgeIndex index : s.engine.prefilling()) {
+    const Pledge& other = s.engine.pledge(index);
+    const bool behind = other.tier != s.ask.tier ? other.tier > s.ask.tier : s.ask.key < other.key;
+    if (!behind) continue;
+    work += prefill_work(other.footprint.prompt, other.prefill_left);
+    if (other.key.due == Instant::never() || !s.engine.gates(other, s.ask.tier)) continue;
+    Work with = work;
+    with += s.own;
+    if (s.finish(work) <= other.key.due && s.finish(with) > other.key.due) return true;
+  }
+  return false;
+}
+
+// Parts 1 and 2, and the total deadline where one is promised.
+std::optional<Verdict> on_time(const Situation& s) {
+  const domain::Promise& promise = s.ask.request->promise;
+  const Instant finish = s.own_finish();
+  const auto late = [&](Part part, Instant at, Instant due) {
+    return failed(part, Reason::kFirstTokenTooLate, Resource::kStepTime, at - due);
+  };
+  if (finish > s.ask.key.due) return late(Part::kFirstToken, finish, s.ask.key.due);
+  if (breaks_another(s)) {
+    return failed(Part::kFirstToken, Reason::kFirstTokenTooLate, Resource::kStepTime,
+                  s.engine.prefill_time(s.load, s.own));
+  }
+  if (promise.best_effort()) return std::nullopt;
+  cost::StepShape shape = s.load.decode_shape();
+  shape.add_decode(s.ask.request->footprint.prompt);
+  shape.add_chunk(Tokens(0), s.load.chunk);
+  const Instant second = finish + s.engine.law().guarded(shape);
+  if (second > promise.token_due(1)) return late(Part::kSecondToken, second, promise.token_due(1));
+  if (promise.total_due == Instant::never()) return std::nullopt;
+  const std::int64_t steps = s.newcomer.remaining.mean.value() - 1;
+  if (finish + s.peak_step(s.peak) * steps <= promise.total_due) return std::nullopt;
+  const Tokens exact = s.engine.peak(s.ask.tier, &s.newcomer, Tokens(0));
+  const Instant end = finish + s.peak_step(exact) * steps;
+  if (end <= promise.total_due) return std::nullopt;
+  return late(Part::kPace, end, promise.total_due);
+}
+
+}  // namespace
+
+Nanos end_distance(const EngineView& engine, domain::Tier tier) {
+  const Load& load = engine.load(tier);
+  if (load.sequences == 0) return Nanos(0);
+  Work prefill;
+  for (const PledgeIndex index : engine.prefilling()) {
+    const Pledge& pledge = engine.pledge(index);
+    if (engine.gates(pledge, tier)) {
+      prefill += prefill_work(pledge.footprint.prompt, pledge.prefill_left);
+    }
+  }
+  cost::StepShape shape{.decodes = load.sequences, .kv_tokens = load.held.value()};
+  const Nanos decode = engine.law().mean(shape) * load.remaining.value();
+  const Nanos total = decode + engine.prefill_time(load, prefill) * load.sequences;
+  return Nanos(units::multiply_divide(2, total.value(), load.sequences * (load.sequences + 1)));
+}
+
+Nanos sequences_drain(const EngineView& engine, domain::Tier tier, std::int64_t count) {
+  return end_distance(engine, tier) * std::max<std::int64_t>(0, count);
+}
+
+Nanos memory_drain(const EngineView& engine, domain::Tier tier, Tokens tokens) {
+  const Load& load = engine.load(tier);
+  if (tokens <= Tokens(0) || load.sequences == 0) return Nanos(0);
+  const std::int64_t each =
+      std::max<std::int64_t>(1, (load.held + load.remaining).value() / load.sequences);
+  return end_distance(engine, tier) * units::divide_up(tokens.value(), each);
+}
+
+Instant first_token_at(const Ask& ask, const EngineView& engine, const Work& queued, Instant now) {
+  const domain::Footprint& footprint = ask.request->footprint;
+  const Load& load = engine.load(ask.tier);
+  Work work = engine.ahead_of(ask.tier, ask.key);
+  work += queued;
+  work += prefill_work(footprint.prompt, footprint.prompt);
+  return now + engine.step_left(load, now) + engine.prefill_time(load, work);
+}
+
+Instant hopeless_after(const Ask& ask, const EngineView& engine) {
+  if (ask.key.due == Instant::never() || !engine.law().calibrated()) return ask.key.due;
+  const Tokens prompt = ask.request->footprint.prompt;
+  const Load& load = engine.load(ask.tier);
+  return ask.key.due - engine.prefill_time(load, prefill_work(prompt, prompt));
+}
+
+bool hopeless(const Ask& ask, const EngineView& engine, Instant now) {
+  return now > hopeless_after(ask, engine);
+}
+
+Verdict feasible(const Ask& ask, const EngineView& engine, const PoolPolicy& policy, Instant now) {
+  if (!ask.entitled) {
+    return failed(Part::kEntitlement, Reason::kInFlight, Resource::kTenantSlots, Nanos(0));
+  }
+  if (now > ask.key.due) {
+    return failed(Part::kFirstToken, Reason::kFirstTokenTooLate, Resource::kStepTime,
+                  now - ask.key.due);
+  }
+  if (!cost::can_ever_fit(engine.spec(), ask.request->footprint)) {
+    return failed(Part::kMemory, Reason::kKvFull, Resource::kKvBlocks, Nanos::max());
+  }
+  Situation s = situation(ask, engine, policy, now);
+  Verdict verdict{.ok = true};
+  if (s.load.sequences > 0) {
+    if (const auto full = memory(s)) return *full;
+    auto slow = pace(s);
+    if (!slow) slow = on_time(s);
+    if (slow && engine.law().calibrated()) return *slow;
+    verdict.shadow_failure = slow.has_value();
+  }
+  cost::StepShape after = s.load.decode_shape();
+  after.add_decode(ask.request->footprint.prompt);
+  verdict.added_prefill = engine.prefill_time(s.load, s.own);
+  verdict.step_after = engine.law().guarded(after);
+  return verdict;
+}
+
+}  // namespace tidegate::pool

@@ -1,0 +1,209 @@
+// Arrivals: from the door to an engine, a place in the waiting room, or a refusal with its reason.
+#include <algorithm>
+
+#include "cost/kv_law.h"
+#include "pool/pool_scheduler.h"
+#include "units/check.h"
+
+namespace tidegate::pool {
+
+using domain::OnOverload;
+using domain::Outcome;
+using domain::Reason;
+using domain::Request;
+using domain::Resource;
+using units::Instant;
+using units::Nanos;
+using units::Tokens;
+
+namespace {
+
+// Sizes far beyond any engine, refused before they enter any sum.
+constexpr Tokens kAbsurd{std::int64_t{1} << 31};
+
+bool sound(const domain::Footprint& footprint) {
+  if (footprint.prompt < Tokens(1) || footprint.prompt > kAbsurd) return false;
+  if (footprint.max_output < Tokens(1) || footprint.max_output > kAbsurd) return false;
+  return std::all_of(
+      footprint.output.lengths.begin(), footprint.output.lengths.end(),
+      [&](Tokens length) { return length >= Tokens(1) && length <= footprint.max_output; });
+}
+
+}  // namespace
+
+void PoolScheduler::on(const domain::Arrived& event) {
+  const Request& request = event.request;
+  if (table_.find(request.id) != kNoSlot) {
+    counters_.dropped_events += 1;
+    return;
+  }
+  counters_.arrived += 1;
+  if (const auto refusal = refusal_at_the_door(request)) return refuse(request, *refusal);
+  TenantAccount& account = accounts_[*tenant_index(request.tenant)];
+  Reservation reservation;
+  if (const auto quota = account.reserve(request, now_, reservation)) {
+    return refuse(request, {Outcome::kRejectedQuota, quota->reason, quota->full,
+                            std::max(Nanos(1), quota->drains_in)});
+  }
+  if (request.caller_retries == 0) account.count_first_try();
+  const SlotIndex slot = enter(request, reservation);
+  if (try_newcomer(slot)) return;
+  start_waiting(slot);
+}
+
+// What can be said without touching any state.
+std::optional<PoolScheduler::Refusal> PoolScheduler::refusal_at_the_door(
+    const Request& request) const {
+  const auto model = model_index(request.model);
+  if (draining_) return Refusal{.outcome = Outcome::kShutdown, .reason = Reason::kDraining};
+  if (!model || !tenant_index(request.tenant) || !sound(request.footprint)) {
+    return Refusal{.outcome = Outcome::kRejectedInvalid, .reason = Reason::kNeverFits};
+  }
+  if (const auto refusal = cannot_run(request, *model)) return refusal;
+  if (now_ > std::min(request.promise.first_token_due, request.promise.total_due)) {
+    return Refusal{.outcome = Outcome::kDeadlineExceeded, .reason = Reason::kDeadlinePassed};
+  }
+  if (table_.size() == table_.capacity()) {
+    const Candidates candidates{engines_, models_[*model].engines};
+    return Refusal{.reason = Reason::kQueueFull,
+                   .full = Resource::kQueue,
+                   .drains_in = queue_drain(candidates, domain::Tier::kWithinShare)};
+  }
+  return std::nullopt;
+}
+
+// Does any engine of the model live, and could one of them ever hold the request?
+std::optional<PoolScheduler::Refusal> PoolScheduler::cannot_run(const Request& request,
+                                                                std::size_t model) const {
+  bool known = false;
+  bool ready = false;
+  bool fits = false;
+  bool fits_ready = false;
+  for (const EngineIndex index : models_[model].engines) {
+    const EngineView& engine = engines_[index];
+    const bool here = cost::can_ever_fit(engine.spec(), request.footprint);
+    known = true;
+    fits = fits || here;
+    ready = ready || engine.ready();
+    fits_ready = fits_ready || (here && engine.ready());
+  }
+  if (known && !fits) {
+    return Refusal{.outcome = Outcome::kRejectedInvalid, .reason = Reason::kNeverFits};
+  }
+  if (fits_ready) return std::nullopt;
+  return Refusal{.reason = Reason::kNoEngine,
+                 .full = Resource::kSequences,
+                 .drains_in = config_.policy.no_engine_retry};
+}
+
+void PoolScheduler::refuse(const Request& request, const Refusal& refusal) {
+  counters_.ended += 1;
+  decisions_.push_back(domain::End{request.id, refusal.outcome, refusal.reason, refusal.full,
+                                   jittered(refusal.drains_in)});
+}
+
+SlotIndex PoolScheduler::enter(const Request& request, const Reservation& reservation) {
+  const SlotIndex slot = table_.take(request.id);
+  TIDEGATE_CHECK(slot != kNoSlot);
+  Entry& entry = table_[slot];
+  entry.request = request;
+  entry.phase = Phase::kWaiting;
+  entry.model = *model_index(request.model);
+  entry.tenant = *tenant_index(request.tenant);
+  entry.reservation = reservation;
+  entry.waits_since = now_;
+  entry.band = Band::kShare;
+  if (request.promise.best_effort()) {
+    entry.band = Band::kBestEffort;
+  } else if (accounts_[entry.tenant].guarantee(request, now_, entry.reservation)) {
+    entry.band = Band::kGuaranteed;
+  }
+  join_lane(slot);
+  return slot;
+}
+
+// No engine takes it now: hold it, loosen its promise if the tenant agreed, or refuse it.
+void PoolScheduler::start_waiting(SlotIndex slot) {
+  if (const auto refusal = may_not_wait(slot)) {
+    return finish(slot, *refusal, {});
+  }
+  if (table_[slot].phase != Phase::kWaiting) return;  // loosened, and then it fitted
+  timers_.set(slot, gives_up_after(slot));
+  hold(slot, expectation(slot));
+}
+
+std::optional<PoolScheduler::Refusal> PoolScheduler::may_not_wait(SlotIndex slot) {
+  const Entry& entry = table_[slot];
+  TenantAccount& account = accounts_[entry.tenant];
+  const domain::Tenant& tenant = account.tenant();
+  const Expectation expected = expectation(slot);
+  const Nanos until_start = std::max(Nanos(1), expected.start - now_);
+  if (account.at_in_flight_limit() && tenant.on_overload != OnOverload::kQueue) {
+    return Refusal{Outcome::kRejectedQuota, Reason::kInFlight, Resource::kTenantSlots, until_start};
+  }
+  if (tenant.limits.queued && room_.waiting_of_tenant(entry.tenant) > *tenant.limits.queued) {
+    return Refusal{Outcome::kRejectedQuota, Reason::kTenantQueue, Resource::kTenantSlots,
+                   until_start};
+  }
+  if (auto full = queue_full(slot)) return full;
+  const Instant due = entry.key.due;
+  const bool too_late = expected.measured && expected.first_token > due;
+  const Refusal late{.reason = expected.reason,
+                     .full = expected.full,
+                     .drains_in = std::max(Nanos(1), expected.first_token - due)};
+  if (entry.request.caller_retries > 0 && !account.take_retry()) {
+    return too_late
+               ? late
+               : Refusal{
+                     .reason = expected.reason, .full = expected.full, .drains_in = until_start};
+  }
+  if (due == Instant::never()) return std::nullopt;
+  const bool hopeless = now_ > gives_up_after(slot);
+  const bool wants_out = too_late && tenant.on_overload != OnOverload::kQueue;
+  if (!hopeless && !wants_out) return std::nullopt;
+  if (downgrade(slot)) return std::nullopt;
+  return late;
+}
+
+// The pool's own bound. A better tier displaces best effort that waits (invariant S14).
+std::optional<PoolScheduler::Refusal> PoolScheduler::queue_full(SlotIndex slot) {
+  if (room_.waiting() <= config_.limits.max_queued) return std::nullopt;
+  const Entry& entry = table_[slot];
+  const Candidates candidates{engines_, models_[entry.model].engines};
+  const Refusal full{.reason = Reason::kQueueFull,
+                     .full = Resource::kQueue,
+                     .drains_in = queue_drain(candidates, room_.tier(entry.lane))};
+  if (entry.band == Band::kBestEffort) return full;
+  const SlotIndex victim = room_.last_best_effort(entry.model);
+  if (victim == kNoSlot) return full;
+  finish(victim, full, {});
+  return std::nullopt;
+}
+
+// Loosens the promise to best effort where the tenant opted in; false when it did not.
+bool PoolScheduler::downgrade(SlotIndex slot) {
+  Entry& entry = table_[slot];
+  if (accounts_[entry.tenant].tenant().on_overload != OnOverload::kDowngrade) return false;
+  if (entry.band == Band::kBestEffort) return false;
+  room_.leave(slot, entry.lane);
+  entry.request.promise = {};
+  entry.band = Band::kBestEffort;
+  entry.bypassed = 0;
+  decisions_.push_back(domain::Downgrade{entry.request.id, entry.request.promise});
+  join_lane(slot);
+  try_newcomer(slot);
+  return true;
+}
+
+void PoolScheduler::on(const domain::CallerLeft& event) {
+  const SlotIndex slot = table_.find(event.request);
+  if (slot == kNoSlot) {
+    counters_.dropped_events += 1;
+    return;
+  }
+  const domain::Usage usage = usage_so_far(table_[slot]);
+  if (table_[slot].phase == Phase::kOnEngine) abort(slot);
+  finish(slot, {.outcome = Outcome::kCancelled, .reason = Reason::kCallerLeft}, usage);
+}
+
+}  // namespace tidegate::pool

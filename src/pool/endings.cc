@@ -1,0 +1,135 @@
+// Endings: waiting that became hopeless, deadlines, and the one release path of every request.
+#include <algorithm>
+
+#include "pool/pool_scheduler.h"
+#include "units/check.h"
+
+namespace tidegate::pool {
+
+using domain::Outcome;
+using domain::Reason;
+using units::Instant;
+using units::Nanos;
+using units::Tokens;
+
+void PoolScheduler::fire_timers() {
+  while (timers_.earliest() != kNoSlot && timers_.earliest_at() <= now_) {
+    const SlotIndex slot = timers_.earliest();
+    timers_.drop(slot);
+    expire(slot);
+  }
+}
+
+void PoolScheduler::expire(SlotIndex slot) {
+  TIDEGATE_CHECK(table_[slot].phase != Phase::kFree);
+  if (table_[slot].phase == Phase::kWaiting) return expire_waiting(slot);
+  expire_running(slot);
+}
+
+// The first instant at which waiting is no longer worth while; never() when it always is.
+Instant PoolScheduler::gives_up_after(SlotIndex slot) const {
+  const Entry& entry = table_[slot];
+  if (!any_ready(entry.model)) {
+    return std::min(entry.key.due, entry.waits_since + config_.policy.no_engine_grace);
+  }
+  const Ask ask = ask_for(slot);
+  Instant latest(0);
+  for (const EngineIndex index : models_[entry.model].engines) {
+    if (engines_[index].ready()) latest = std::max(latest, hopeless_after(ask, engines_[index]));
+  }
+  return latest == Instant::never() ? latest : latest + Nanos(1);
+}
+
+void PoolScheduler::expire_waiting(SlotIndex slot) {
+  const Instant at = gives_up_after(slot);
+  if (at > now_) return timers_.set(slot, at);
+  if (!any_ready(table_[slot].model) || !downgrade(slot)) return give_up(slot);
+  if (table_[slot].phase == Phase::kWaiting) hold(slot, expectation(slot));
+}
+
+void PoolScheduler::give_up(SlotIndex slot) {
+  const Entry& entry = table_[slot];
+  Refusal end{.reason = Reason::kNoEngine,
+              .full = domain::Resource::kSequences,
+              .drains_in = config_.policy.no_engine_retry};
+  if (any_ready(entry.model)) {
+    const Expectation expected = expectation(slot);
+    end = {.reason = expected.reason,
+           .full = expected.full,
+           .drains_in = std::max(Nanos(1), expected.first_token - entry.key.due)};
+  }
+  if (now_ > std::min(entry.request.promise.first_token_due, entry.request.promise.total_due)) {
+    end.outcome = Outcome::kDeadlineExceeded;
+    end.reason = Reason::kDeadlinePassed;
+  }
+  // It was admitted once: what failed it is its engine.
+  if (entry.admitted) end = {.outcome = Outcome::kEngineFailed, .reason = Reason::kEngineLost};
+  finish(slot, end, {});
+}
+
+void PoolScheduler::expire_running(SlotIndex slot) {
+  const Entry& entry = table_[slot];
+  const Instant due = entry.request.promise.total_due;
+  const Instant cut = due + config_.policy.deadline_grace;
+  const bool begun = engines_[entry.engine].pledge(entry.pledge).produced > Tokens(0);
+  if (begun && now_ < cut) return timers_.set(slot, cut);
+  const domain::Usage usage = usage_so_far(entry);
+  abort(slot);
+  finish(slot, {.outcome = Outcome::kDeadlineExceeded, .reason = Reason::kDeadlinePassed}, usage);
+}
+
+void PoolScheduler::leave_room(SlotIndex slot) {
+  room_.leave(slot, table_[slot].lane);
+}
+
+// Tells the engine to stop. What the try holds there stays in the ledger, without an owner, until
+// the engine confirms. The slot must be finished right after.
+void PoolScheduler::abort(SlotIndex slot) {
+  const Entry& entry = table_[slot];
+  decisions_.push_back(domain::Abort{entry.ref});
+  engines_[entry.engine].disown(entry.pledge);
+  stop_running(slot);
+}
+
+// The request is on no engine any more, as far as its tenant is concerned.
+void PoolScheduler::stop_running(SlotIndex slot) {
+  Entry& entry = table_[slot];
+  TIDEGATE_CHECK(entry.phase == Phase::kOnEngine);
+  entry.phase = Phase::kStopped;
+  accounts_[entry.tenant].stopped();
+  unblock(entry.tenant);
+}
+
+domain::Usage PoolScheduler::usage_so_far(const Entry& entry) const {
+  if (entry.phase != Phase::kOnEngine) return {};
+  const Tokens produced = engines_[entry.engine].pledge(entry.pledge).produced;
+  return {.prompt = entry.request.footprint.prompt, .output = produced};
+}
+
+void PoolScheduler::settle(Entry& entry, const domain::Usage& usage, bool refused) {
+  const Tokens used = refused ? Tokens(0) : usage.prompt + usage.output;
+  accounts_[entry.tenant].settle(entry.reservation, refused ? 0 : 1, used, now_);
+  if (entry.charged == Nanos(0)) return;
+  const EngineView& engine = engines_[entry.engine];
+  const Nanos price = engine.price(usage.prompt - usage.cached_prompt, usage.output);
+  room_.shares().charge(entry.lane, price - entry.charged);
+}
+
+// The one release path: whatever the cause, everything the request holds is given back here.
+// REQUIRES: it is on no engine (stop_running() came before, if it was).
+void PoolScheduler::finish(SlotIndex slot, const Refusal& end, const domain::Usage& usage) {
+  Entry& entry = table_[slot];
+  TIDEGATE_CHECK(entry.phase == Phase::kWaiting || entry.phase == Phase::kStopped);
+  if (entry.phase == Phase::kWaiting) leave_room(slot);
+  timers_.drop(slot);
+  const bool refused = end.outcome == Outcome::kRejectedCapacity ||
+                       end.outcome == Outcome::kRejectedQuota ||
+                       end.outcome == Outcome::kRejectedInvalid;
+  settle(entry, usage, refused);
+  counters_.ended += 1;
+  decisions_.push_back(
+      domain::End{entry.request.id, end.outcome, end.reason, end.full, jittered(end.drains_in)});
+  table_.free(slot);
+}
+
+}  // namespace tidegate::pool

@@ -1,0 +1,51 @@
+#include "pool/placement/choose.h"
+
+#include <algorithm>
+
+#include "units/integer.h"
+
+namespace tidegate::pool {
+namespace {
+
+units::Int128 cost_of(const Verdict& verdict) {
+  const auto factor = [](units::Nanos t) { return std::max<std::int64_t>(1, t.value()); };
+  return units::Int128{factor(verdict.added_prefill)} * factor(verdict.step_after);
+}
+
+bool avoided(const Candidates& candidates, EngineIndex index) {
+  if (candidates.avoid != index) return false;
+  return std::any_of(candidates.indexes.begin(), candidates.indexes.end(), [&](EngineIndex other) {
+    return other != index && candidates.engines[other].ready();
+  });
+}
+
+}  // namespace
+
+Choice choose(const Ask& ask, const Candidates& candidates, const PoolPolicy& policy,
+              units::Instant now, units::Prng& prng) {
+  Choice choice;
+  units::Int128 least = 0;
+  std::uint64_t equals = 0;
+  for (const EngineIndex index : candidates.indexes) {
+    const EngineView& engine = candidates.engines[index];
+    if (!engine.ready() || avoided(candidates, index)) continue;
+    const Verdict verdict = feasible(ask, engine, policy, now);
+    const bool first = !choice.any_ready;
+    choice.any_ready = true;
+    if (!verdict.ok) {
+      const bool sooner = first || verdict.drains_in < choice.verdict.drains_in;
+      if (!choice.engine && sooner) choice.verdict = verdict;
+      continue;
+    }
+    const units::Int128 cost = cost_of(verdict);
+    equals = choice.engine && cost == least ? equals + 1 : 1;
+    const bool better = !choice.engine || cost < least;
+    if (!better && (cost > least || prng.below(equals) != 0)) continue;
+    choice.engine = index;
+    choice.verdict = verdict;
+    least = cost;
+  }
+  return choice;
+}
+
+}  // namespace tidegate::pool

@@ -1,0 +1,35 @@
+// Which engine takes a request: among those that can keep the promise, the one where it costs the
+// others least. Deterministic for a given generator. Pure but for the generator that breaks ties.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "pool/admission/predicate.h"
+#include "pool/placement/engine_view.h"
+#include "units/prng.h"
+
+namespace tidegate::pool {
+
+using EngineIndex = std::uint32_t;
+
+struct Choice {
+  std::optional<EngineIndex> engine;
+  // Of the chosen engine; without one, of the engine that is predicted to have room first.
+  Verdict verdict;
+  bool any_ready = false;
+};
+
+struct Candidates {
+  const std::vector<EngineView>& engines;
+  std::span<const EngineIndex> indexes;   // those to look at
+  std::optional<EngineIndex> avoid = {};  // left out while another one is ready
+};
+
+// Least [added prefill time] x [step time after]; equals by lot. O(candidates x feasible()).
+Choice choose(const Ask& ask, const Candidates& candidates, const PoolPolicy& policy,
+              units::Instant now, units::Prng& prng);
+
+}  // namespace tidegate::pool

@@ -1,0 +1,129 @@
+#include "pool/pool_scheduler.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "units/check.h"
+#include "units/integer.h"
+
+namespace tidegate::pool {
+
+using units::Instant;
+using units::Nanos;
+
+namespace {
+
+// What cannot be predicted is not "never".
+constexpr Nanos kLongestHint = units::seconds(3'600);
+
+std::vector<std::int64_t> weights_of(const PoolConfig& config) {
+  std::vector<std::int64_t> weights;
+  weights.reserve(config.tenants.size());
+  for (const domain::Tenant& tenant : config.tenants) weights.push_back(tenant.weight);
+  return weights;
+}
+
+std::size_t slots_of(const PoolConfig& config) {
+  TIDEGATE_CHECK(config.limits.max_requests > 0 && config.limits.max_queued >= 0);
+  return static_cast<std::size_t>(config.limits.max_requests);
+}
+
+}  // namespace
+
+PoolScheduler::PoolScheduler(PoolConfig config)
+    : config_(std::move(config)),
+      prng_(config_.seed),
+      models_(config_.models.size()),
+      table_(slots_of(config_)),
+      room_(config_.models.size(), weights_of(config_), slots_of(config_),
+            config_.policy.share_slack),
+      timers_(slots_of(config_)) {
+  const auto engines =
+      static_cast<std::size_t>(std::max<std::int64_t>(1, config_.limits.max_engines));
+  engines_.reserve(engines);
+  for (Model& model : models_) model.engines.reserve(engines);
+  accounts_.reserve(config_.tenants.size());
+  for (const domain::Tenant& tenant : config_.tenants) {
+    accounts_.emplace_back(tenant, config_.policy.retry_budget);
+  }
+  decisions_.reserve(slots_of(config_) + 64);
+  skipped_.reserve(static_cast<std::size_t>(config_.policy.scan_depth) + 2);
+  unblocked_.reserve(2 * config_.tenants.size());
+}
+
+std::span<const domain::Decision> PoolScheduler::step(const domain::Event& event, Instant now) {
+  TIDEGATE_CHECK(now >= now_);
+  now_ = now;
+  decisions_.clear();
+  if (last_wake_ <= now_) last_wake_ = Instant::never();  // that one is used up
+  fire_timers();
+  std::visit([this](const auto& e) { on(e); }, event);
+  serve_unblocked();
+  const Instant wake = timers_.earliest_at();
+  if (wake != last_wake_ && wake != Instant::never()) {
+    decisions_.push_back(domain::WakeAt{wake});
+    last_wake_ = wake;
+  }
+  return decisions_;
+}
+
+// Time alone has passed; step() has already served the timers. The shell may have lost its alarm.
+void PoolScheduler::on(const domain::Tick&) {
+  last_wake_ = Instant::never();
+}
+
+void PoolScheduler::on(const domain::DrainRequested& event) {
+  draining_ = true;
+  if (!event.abandon) return;
+  for (std::size_t i = 0; i < table_.capacity(); ++i) {
+    const auto slot = static_cast<SlotIndex>(i);
+    if (table_[slot].phase == Phase::kFree) continue;
+    const domain::Usage usage = usage_so_far(table_[slot]);
+    if (table_[slot].phase == Phase::kOnEngine) abort(slot);
+    finish(slot, {.outcome = domain::Outcome::kShutdown, .reason = domain::Reason::kDraining},
+           usage);
+  }
+}
+
+std::optional<std::size_t> PoolScheduler::model_index(units::ModelId id) const {
+  const auto found = std::find(config_.models.begin(), config_.models.end(), id);
+  if (found == config_.models.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - config_.models.begin());
+}
+
+std::optional<std::size_t> PoolScheduler::tenant_index(units::TenantId id) const {
+  const auto same = [&](const domain::Tenant& tenant) { return tenant.id == id; };
+  // Usually the id is the index.
+  if (id.value() < config_.tenants.size() && same(config_.tenants[id.value()])) return id.value();
+  const auto found = std::find_if(config_.tenants.begin(), config_.tenants.end(), same);
+  if (found == config_.tenants.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - config_.tenants.begin());
+}
+
+bool PoolScheduler::any_ready(std::size_t model) const {
+  return std::any_of(models_[model].engines.begin(), models_[model].engines.end(),
+                     [&](EngineIndex index) { return engines_[index].ready(); });
+}
+
+std::optional<TenantHolds> PoolScheduler::holds(units::TenantId tenant) const {
+  const auto index = tenant_index(tenant);
+  if (!index) return std::nullopt;
+  return accounts_[*index].holds(now_);
+}
+
+Verdict PoolScheduler::verdict(SlotIndex slot, EngineIndex engine) const {
+  TIDEGATE_CHECK(table_[slot].phase == Phase::kWaiting);
+  return feasible(ask_for(slot), engines_[engine], config_.policy, now_);
+}
+
+// Within 10 % either way, so that those refused together do not come back together.
+Nanos PoolScheduler::jittered(Nanos span) {
+  if (span <= Nanos(0)) return Nanos(0);
+  span = std::min(span, kLongestHint);
+  const Nanos tenth = span / 10;
+  const Nanos spread(prng_.between(-tenth.value(), tenth.value()));
+  return std::max(units::milliseconds(1), span + spread);
+}
+
+}  // namespace tidegate::pool

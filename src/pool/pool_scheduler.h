@@ -1,0 +1,173 @@
+// The pool tier: every request of the gateway from arrival to its one end. It holds requests
+// outside the engines until an engine can take them without breaking a promise, and releases them
+// by tier and deadline.
+//
+// A pure state machine: step(event, now) -> decisions. It reads no clock and no random device; the
+// same configuration and events give the same decisions. One owner; no locks. No allocation after
+// warm-up (engines have joined, their ledgers and the decision list have reached their sizes).
+//
+// The life of a request: arrival -> checks -> waiting room -> [Hold...] -> Admit, Assign -> End.
+// Admit comes once, right before the first Assign; a request that is refused was never admitted.
+// End comes exactly once, whatever happens, through finish(). Abort precedes the End of a request
+// that still runs, and what it holds on the engine stays in the ledger until the engine confirms.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "domain/decision.h"
+#include "domain/event.h"
+#include "pool/admission/expectation.h"
+#include "pool/admission/limits.h"
+#include "pool/admission/predicate.h"
+#include "pool/config.h"
+#include "pool/placement/choose.h"
+#include "pool/placement/engine_view.h"
+#include "pool/queueing/timers.h"
+#include "pool/queueing/waiting_room.h"
+#include "pool/request_table.h"
+#include "units/prng.h"
+
+namespace tidegate::pool {
+
+// What the pool saw and did beyond its decisions. All only grow.
+struct Counters {
+  std::int64_t arrived = 0;
+  std::int64_t ended = 0;
+  std::int64_t dropped_events = 0;   // late, duplicate, or of an unknown try or life (S5)
+  std::int64_t protocol_errors = 0;  // an engine said what cannot be
+  std::int64_t shadow_failures = 0;  // dispatches that only an unmeasured law would have held
+  std::int64_t retries = 0;          // second tries after a failed first
+  std::int64_t bypasses = 0;
+};
+
+class PoolScheduler {
+ public:
+  // REQUIRES: ids in the configuration are distinct and small; weights and bounds are positive.
+  explicit PoolScheduler(PoolConfig config);
+
+  // What follows from `event` at `now`, in the order in which it is to be done. Valid until the
+  // next call. REQUIRES: now never goes back.
+  // O(log waiting + tenants waiting for the model + engines of the model) for the usual event.
+  std::span<const domain::Decision> step(const domain::Event& event, units::Instant now);
+
+  const PoolConfig& config() const { return config_; }
+  const RequestTable& requests() const { return table_; }
+  const std::vector<EngineView>& engines() const { return engines_; }
+  const WaitingRoom& waiting_room() const { return room_; }
+  const Timers& timers() const { return timers_; }
+  const Counters& counters() const { return counters_; }
+  bool draining() const { return draining_; }
+  units::Instant now() const { return now_; }
+  // Nothing for an unknown tenant.
+  std::optional<TenantHolds> holds(units::TenantId tenant) const;
+  // What the predicate says about a waiting request now. REQUIRES: the slot waits.
+  Verdict verdict(SlotIndex slot, EngineIndex engine) const;
+
+ private:
+  struct Model {
+    std::vector<EngineIndex> engines;  // of this model, lost ones too
+    units::Nanos drip_credit{0};       // engine time that best effort has coming
+    std::uint64_t announce_turn = 0;
+  };
+  struct Refusal {
+    domain::Outcome outcome = domain::Outcome::kRejectedCapacity;
+    domain::Reason reason = domain::Reason::kNone;
+    domain::Resource full = domain::Resource::kNone;
+    units::Nanos drains_in{0};  // 0: retrying will not help
+  };
+
+  // Events (arrivals.cc, engine_events.cc).
+  void on(const domain::Arrived& event);
+  void on(const domain::CallerLeft& event);
+  void on(const domain::EngineJoined& event);
+  void on(const domain::EngineDraining& event);
+  void on(const domain::EngineLost& event);
+  void on(const domain::Accepted& event);
+  void on(const domain::TokensProduced& event);
+  void on(const domain::Finished& event);
+  void on(const domain::Failed& event);
+  void on(const domain::StateReport& event);
+  void on(const domain::Tick& event);
+  void on(const domain::DrainRequested& event);
+
+  // Arrivals (arrivals.cc).
+  std::optional<Refusal> refusal_at_the_door(const domain::Request& request) const;
+  std::optional<Refusal> cannot_run(const domain::Request& request, std::size_t model) const;
+  SlotIndex enter(const domain::Request& request, const Reservation& reservation);
+  void start_waiting(SlotIndex slot);
+  std::optional<Refusal> may_not_wait(SlotIndex slot);
+  std::optional<Refusal> queue_full(SlotIndex slot);
+  bool downgrade(SlotIndex slot);
+  void refuse(const domain::Request& request, const Refusal& refusal);
+
+  // Release (release.cc).
+  Ask ask_for(SlotIndex slot) const;
+  OrderKey order_key(const Entry& entry) const;
+  void join_lane(SlotIndex slot);
+  bool try_newcomer(SlotIndex slot);
+  bool try_place(SlotIndex slot, std::span<const EngineIndex> engines, Verdict& verdict);
+  void assign(SlotIndex slot, EngineIndex engine, const Verdict& verdict);
+  void count_bypasses();
+  bool release_next(std::size_t model, std::span<const EngineIndex> engines);
+  bool walk(std::size_t model, std::span<const EngineIndex> engines, bool best_effort_only);
+  void release(EngineIndex engine);
+  void count_drip(const Entry& entry, units::Nanos price);
+  bool drip_due(std::size_t model);
+  void announce(std::size_t model);
+  void hold(SlotIndex slot, const Expectation& expectation);
+  Expectation expectation(SlotIndex slot) const;
+
+  // Waiting without end, ends (endings.cc).
+  void fire_timers();
+  void expire(SlotIndex slot);
+  void expire_waiting(SlotIndex slot);
+  void expire_running(SlotIndex slot);
+  units::Instant gives_up_after(SlotIndex slot) const;
+  void give_up(SlotIndex slot);
+  void leave_room(SlotIndex slot);
+  void abort(SlotIndex slot);
+  void stop_running(SlotIndex slot);
+  void unblock(std::size_t tenant);
+  void serve_unblocked();
+  void finish(SlotIndex slot, const Refusal& end, const domain::Usage& usage);
+  void settle(Entry& entry, const domain::Usage& usage, bool refused);
+  domain::Usage usage_so_far(const Entry& entry) const;
+
+  // Engine events (engine_events.cc).
+  SlotIndex live(const domain::AttemptRef& ref);
+  std::optional<EngineIndex> engine_of(units::EngineId id, units::Epoch epoch) const;
+  bool release_ghost(const domain::AttemptRef& ref);
+  void lose_all(EngineIndex engine);
+  void rearm(std::size_t model);
+  void state_changed(EngineIndex engine, bool any_before);
+  void try_failed(SlotIndex slot, domain::Reason reason);
+
+  std::optional<std::size_t> model_index(units::ModelId id) const;
+  std::optional<std::size_t> tenant_index(units::TenantId id) const;
+  bool any_ready(std::size_t model) const;
+  units::Nanos jittered(units::Nanos span);
+
+  PoolConfig config_;
+  units::Prng prng_;
+  std::vector<TenantAccount> accounts_;
+  std::vector<Model> models_;
+  std::vector<EngineView> engines_;
+  RequestTable table_;
+  WaitingRoom room_;
+  Timers timers_;
+  Counters counters_;
+  std::vector<domain::Decision> decisions_;
+  WaitingRoom::Walk walk_;              // scratch
+  WaitingRoom::Walk drip_walk_;         // scratch
+  std::vector<SlotIndex> skipped_;      // scratch
+  std::vector<std::size_t> unblocked_;  // tenants that fell below their in-flight limit
+  units::Instant now_;
+  units::Instant last_wake_ = units::Instant::never();
+  bool draining_ = false;
+};
+
+}  // namespace tidegate::pool
