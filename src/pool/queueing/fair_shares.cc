@@ -32,7 +32,7 @@ void FairShares::wake(LaneIndex lane, std::size_t group, std::span<const LaneInd
   served_[lane] = std::max(served_[lane], least);
 }
 
-void FairShares::sleep(LaneIndex lane, std::size_t group) {
+void FairShares::go_idle(LaneIndex lane, std::size_t group) {
   floor_[group] = std::max(floor_[group], served_[lane]);
 }
 

@@ -32,7 +32,7 @@ class FairShares {
   // The lane has work again; `backlogged` are the other lanes of its group that have. O(lanes).
   void wake(LaneIndex lane, std::size_t group, std::span<const LaneIndex> backlogged);
   // The lane's last waiting request left.
-  void sleep(LaneIndex lane, std::size_t group);
+  void go_idle(LaneIndex lane, std::size_t group);
   // Is a lane that was served so much within its share, when the least served has `least`?
   bool within(std::int64_t served, std::int64_t least) const { return served - least <= slack_; }
 

@@ -77,7 +77,7 @@ void WaitingRoom::leave(SlotIndex slot, LaneIndex index) {
   of_tenant_[lane.tenant] -= 1;
   TIDEGATE_CHECK(waiting_ >= 0 && of_tenant_[lane.tenant] >= 0);
   if (!lane.queue.empty()) return;
-  shares_.sleep(index, group(lane));
+  shares_.go_idle(index, group(lane));
   auto& active = by_model_[lane.model].active[static_cast<std::size_t>(lane.band)];
   active[lane.position] = active.back();
   lanes_[active[lane.position]].position = lane.position;
