@@ -59,7 +59,7 @@ engines: [{llama: "${model}", name: bench, threads: ${options.threads},
            max_sequences: ${kSequences}, kv_tokens: ${kSequences * kContext}}]
 models:  [{name: bench}]
 classes: [{name: short, ttft: 500ms, tpot: 60ms}, {name: long, ttft: 30s, tpot: 200ms}]
-tenants: [{name: bench, class: short, on_overload: queue}]
+tenants: [{name: bench, class: short, classes: ["*"], on_overload: queue}]
 `);
   return file;
 }
@@ -97,7 +97,8 @@ async function capacity(name) {
 function row(name, runs) {
   const of = (key) => rounded(median(runs.map((figures) => figures[key])));
   return [name, of('short_ttft_p50_ms'), of('short_ttft_p99_ms'), of('gap_p99_ms'),
-          of('gap_max_ms'), of('long_ttft_p50_ms'), of('tokens_per_s'), `${of('completed')}/${of('requests')}`];
+          of('gap_max_ms'), of('long_ttft_p50_ms'), of('tokens_per_s'),
+          `${of('completed')}/${of('requests')}`];
 }
 
 function print_table(runs, names) {

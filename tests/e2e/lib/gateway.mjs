@@ -23,16 +23,16 @@ const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 // Two models that are the same file, so that one of them can be forbidden.
 function config_text({sequences, kv_tokens, classes}) {
   const engine = (name) => `  - {llama: "${model_file}", name: ${name}, threads: 1, ` +
-      `max_sequences: ${sequences}, kv_tokens: ${kv_tokens}}`;
+      `max_sequences: ${sequences}, kv_tokens: ${kv_tokens}, calibration: 500ms}`;
   return `engines:
 ${engine('tiny')}
 ${engine('second')}
 models: [{name: tiny}, {name: second}]
 classes: ${classes}
-admin: {keys_sha256: [${sha256(keys.admin)}]}
+server: {admin: {keys_sha256: [${sha256(keys.admin)}]}}
 tenants:
-  - {name: acme, keys_sha256: [${sha256(keys.acme)}], class: chat, models: ["*"],
-     on_overload: queue}
+  - {name: acme, keys_sha256: [${sha256(keys.acme)}], class: chat, classes: ["*"],
+     models: ["*"], on_overload: queue}
   - {name: modest, keys_sha256: [${sha256(keys.modest)}], class: chat,
      limits: {requests_per_min: 2}}
   - {name: single, keys_sha256: [${sha256(keys.single)}], class: chat, limits: {in_flight: 1}}
