@@ -5,6 +5,9 @@ import {existsSync, mkdirSync} from 'node:fs';
 import path from 'node:path';
 import {root} from './servers.mjs';
 
+// Its end of text is token 0; a request with this bias runs to its max_tokens.
+export const kNeverEnds = {0: -100};
+
 export function bench_model(given) {
   if (given) return given;
   const file = path.join(root, '.cache/models/random-100M-q4_0.gguf');

@@ -1,5 +1,6 @@
 // The mixed load: short interactive requests at random times (Poisson) and a long prompt at regular
 // ones, all streamed. Everything comes from the seed.
+import {kNeverEnds} from '../lib/model.mjs';
 import {Random} from '../lib/random.mjs';
 
 export const kShortPerLong = 12;
@@ -10,7 +11,7 @@ function request(random, kind, prompt_tokens, output_tokens) {
     headers: {'x-tidegate-class': kind},
     body: {
       model: 'bench', prompt: random.words(prompt_tokens), max_tokens: output_tokens,
-      temperature: 0, ignore_eos: true, stream: true, stream_options: {include_usage: true},
+      temperature: 0, logit_bias: kNeverEnds, stream: true, stream_options: {include_usage: true},
     },
   };
 }

@@ -5,7 +5,7 @@ import {mkdirSync, writeFileSync} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
-import {bench_model} from '../lib/model.mjs';
+import {bench_model, kNeverEnds} from '../lib/model.mjs';
 import {Random} from '../lib/random.mjs';
 import {completed, ttft_ms} from '../lib/records.mjs';
 import {root, run_load, start_tidegate} from '../lib/servers.mjs';
@@ -54,7 +54,7 @@ function request(random, tenant) {
   return {
     kind: tenant, headers: {authorization: `Bearer ${key_of(tenant)}`},
     body: {model: 'bench', prompt: random.words(random.between(32, 256)), temperature: 0,
-           max_tokens: random.between(16, 96), stream: true, ignore_eos: true,
+           max_tokens: random.between(16, 96), stream: true, logit_bias: kNeverEnds,
            stream_options: {include_usage: true}},
   };
 }

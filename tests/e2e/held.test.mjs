@@ -1,14 +1,14 @@
 // A streaming request that has to wait is told so, in comments that every SSE reader skips.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
-import {client_of, post, start_gateway, until_empty} from './lib/gateway.mjs';
+import {client_of, endless, post, start_gateway, until_empty} from './lib/gateway.mjs';
 
 let server;
 before(async () => { server = await start_gateway({sequences: 1}); });
 after(() => server.stop());
 
 const story = {model: 'tiny', messages: [{role: 'user', content: 'tell me a story'}], stream: true,
-               logit_bias: {2: -100}};
+               logit_bias: endless};
 
 // With one place in the engine, the second stream hears its position before its first token.
 test('a held stream hears its place in the queue', async () => {

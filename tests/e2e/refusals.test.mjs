@@ -3,7 +3,7 @@
 import OpenAI from 'openai';
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
-import {client_of, keys, post, start_gateway, until, until_empty} from './lib/gateway.mjs';
+import {client_of, endless, keys, post, start_gateway, until, until_empty} from './lib/gateway.mjs';
 import {start_recorder} from './lib/recorder.mjs';
 
 let server;
@@ -116,7 +116,7 @@ test('retries honour the hint', async () => {
   const client = client_of(recorder, keys.single, {maxRetries: 2});
   const holder = client_of(server, keys.single);
   const stream = await holder.chat.completions.create({...hello, max_tokens: 1500, stream: true,
-      logit_bias: {2: -100}});
+      logit_bias: endless});
   for await (const chunk of stream) {
     if (chunk.choices[0]?.delta?.content) break;
   }
@@ -139,7 +139,7 @@ test('503: draining', async () => {
   const draining = await start_gateway();
   const client = client_of(draining);
   const stream = await client.chat.completions.create(
-      {...hello, max_tokens: 300, stream: true, logit_bias: {2: -100}});
+      {...hello, max_tokens: 300, stream: true, logit_bias: endless});
   const chunks = [];
   const reading = (async () => { for await (const chunk of stream) chunks.push(chunk); })();
   await until(() => chunks.length > 1, 'the stream runs');
@@ -162,7 +162,7 @@ test('503: draining', async () => {
 test('SIGTERM drains', async () => {
   const ending = await start_gateway();
   const stream = await client_of(ending).chat.completions.create(
-      {...hello, max_tokens: 200, stream: true, logit_bias: {2: -100}});
+      {...hello, max_tokens: 200, stream: true, logit_bias: endless});
   let last;
   let seen = 0;
   for await (const chunk of stream) {

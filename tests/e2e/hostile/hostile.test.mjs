@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
 import {after, afterEach, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
-import {client_of, keys, open_files, post, start_gateway, until, until_empty}
+import {client_of, endless, keys, open_files, post, start_gateway, until, until_empty}
   from '../lib/gateway.mjs';
 import {connect, exchange, read_all, status_of} from '../lib/raw.mjs';
 
@@ -205,7 +205,7 @@ test('a reader that does not read', async () => {
   socket.on('error', () => {});
   socket.pause();
   socket.write(chat(JSON.stringify({...hello, max_tokens: 3000, stream: true, n: 2,
-                                    logit_bias: {2: -100}})));
+                                    logit_bias: endless})));
   assert.ok((await client_of(server).chat.completions.create(hello)).choices[0]);
   socket.destroy();
 });
