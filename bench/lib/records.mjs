@@ -22,6 +22,7 @@ export function measure(records) {
   const span_s = (Math.max(...records.map(({end_ms}) => end_ms ?? 0)) - records[0].at_ms) / 1000;
   return {
     requests: records.length,
+    span_s,
     completed: good.length,
     short_ttft_p50_ms: quantile(short.map(ttft_ms), 0.5),
     short_ttft_p99_ms: quantile(short.map(ttft_ms), 0.99),

@@ -4,141 +4,131 @@ import os from 'node:os';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
 import {bench_model} from '../lib/model.mjs';
-import {root, run_load, start_llama_server, start_tidegate} from '../lib/servers.mjs';
-import {median, rounded, table} from '../lib/stats.mjs';
 import {measure} from '../lib/records.mjs';
+import {root, run_load} from '../lib/servers.mjs';
+import {median, rounded, table} from '../lib/stats.mjs';
+import {kSequences, peers, start} from './targets.mjs';
 import {kShortPerLong, schedule, sequence} from './workload.mjs';
 
 const kHelp = `bench/mixed.sh [OPTIONS]
+First every server works through a fixed list as fast as it can (closed loop). Then each setting of
+llama-server gets the same arrivals once. Last, the gateway, llama-server as it comes and its best
+setting take turns. Best: the least (TTFT p99 of the short ones x largest gap) among the settings
+with at least 0.95 of the most tokens/s that any setting reached in the closed loop.
   --seconds S        length of one run (60)
-  --repetitions N    runs of each server, taking turns (3)
+  --repetitions N    turns of each server (3)
   --load F           offered load as a share of llama-server's capacity (0.8)
-  --long-every-ms T  time between long prompts; default: from --load and a measured capacity
-  --threads N        compute threads of both servers (1)
-  --seed N           of the schedule and the prompts (1)
+  --threads N        compute threads of all servers (1)
+  --seed N           of the arrivals and the prompts (1)
   --model FILE       instead of the random 100M model
-  --peers A,B        settings of llama-server to compare with (all): ${'PEERS'}
-  --only NAME        run one server alone: tidegate or the name of a peer
+  --peers A,B        settings to try: ${Object.keys(peers).join(', ')}
+  --tidegate-only    no llama-server; then --long-every-ms is needed
+  --long-every-ms T  time between long prompts, instead of --load
   --out FILE         the figures as JSON (.cache/bench/mixed.json)
 `;
-
-const kSequences = 8;
-const kContext = 4096;  // of one sequence
-
-// llama-server as it comes, and with smaller batches, which trade throughput for shorter stalls.
-// Each has the same number of slots and as much KV memory as the gateway.
-const peers = {
-  default: [],
-  b512: ['-b', '512', '-ub', '512'],
-  b256: ['-b', '256', '-ub', '256'],
-  b128: ['-b', '128', '-ub', '128'],
-  b64: ['-b', '64', '-ub', '64'],
-};
-
 const {values: options} = parseArgs({options: {
   seconds: {type: 'string', default: '60'}, repetitions: {type: 'string', default: '3'},
   load: {type: 'string', default: '0.8'}, 'long-every-ms': {type: 'string'},
   threads: {type: 'string', default: '1'}, seed: {type: 'string', default: '1'},
   model: {type: 'string'}, peers: {type: 'string', default: Object.keys(peers).join(',')},
-  only: {type: 'string'}, help: {type: 'boolean', short: 'h'},
+  'tidegate-only': {type: 'boolean'}, help: {type: 'boolean', short: 'h'},
   out: {type: 'string', default: path.join(root, '.cache/bench/mixed.json')},
 }});
 if (options.help) {
-  console.log(kHelp.replace('PEERS', Object.keys(peers).join(', ')));
+  console.log(kHelp);
   process.exit(0);
 }
 const folder = path.dirname(path.resolve(options.out));
 mkdirSync(folder, {recursive: true});
-const model = bench_model(options.model);
 const seed = Number(options.seed);
-
-function tidegate_config() {
-  const file = path.join(folder, 'mixed.yaml');
-  writeFileSync(file, `
-engines: [{llama: "${model}", name: bench, threads: ${options.threads},
-           max_sequences: ${kSequences}, kv_tokens: ${kSequences * kContext}}]
-models:  [{name: bench}]
-classes: [{name: short, ttft: 500ms, tpot: 60ms}, {name: long, ttft: 30s, tpot: 200ms}]
-tenants: [{name: bench, class: short, classes: ["*"], on_overload: queue}]
-`);
-  return file;
-}
-
-function start(name, log) {
-  if (name === 'tidegate') return start_tidegate({config: tidegate_config(), log});
-  return start_llama_server({
-    binary: process.env.LLAMA_SERVER, model, log,
-    options: ['--threads', options.threads, '--parallel', String(kSequences),
-              '--ctx-size', String(kSequences * kContext), '--alias', 'bench', ...peers[name]],
-  });
-}
+const tried = options['tidegate-only'] ? [] : options.peers.split(',');
+const setting = {model: bench_model(options.model), threads: options.threads};
 
 async function run(name, label, plan) {
-  const server = await start(name, path.join(folder, `${name}.${label}.log`));
+  const server = await start(name, folder, label, setting);
   try {
-    const records = await run_load(
-        {url: `${server.url}/v1/completions`, headers: {}, grace_ms: 60_000, ...plan}, folder,
-        `${name}.${label}`);
-    return measure(records);
+    return measure(await run_load(
+        {url: `${server.url}/v1/completions`, headers: {}, grace_ms: 120_000, ...plan}, folder,
+        `${name}.${label}`));
   } finally {
     await server.stop();
   }
 }
 
-// How often a long prompt with its short ones can be served when there is always work.
+// The most that a server does when there is always work, and how long one long prompt with its
+// short ones takes then.
 async function capacity(name) {
-  const groups = 4;
+  const groups = 3;
   const requests = sequence(seed + 1000, groups);
-  const start_ms = performance.now();
   const figures = await run(name, 'closed', {closed_loop: kSequences, requests, grace_ms: 600_000});
-  return {...figures, ms_per_group: (performance.now() - start_ms) / groups};
+  console.error(`${name}: ${rounded(figures.tokens_per_s)} tokens/s in the closed loop`);
+  return {...figures, ms_per_group: figures.span_s * 1000 / groups};
 }
 
-function row(name, runs) {
-  const of = (key) => rounded(median(runs.map((figures) => figures[key])));
-  return [name, of('short_ttft_p50_ms'), of('short_ttft_p99_ms'), of('gap_p99_ms'),
-          of('gap_max_ms'), of('long_ttft_p50_ms'), of('tokens_per_s'),
-          `${of('completed')}/${of('requests')}`];
+async function open_loop(name, turn, long_every_ms) {
+  const requests = schedule(seed + turn, Number(options.seconds), long_every_ms);
+  const figures = await run(name, `open${turn}`, {requests});
+  console.error(`${name}, turn ${turn}: ${JSON.stringify(figures)}`);
+  return figures;
 }
 
-function print_table(runs, names) {
-  const mid = (name, key) => median(runs[name].map((figures) => figures[key]));
-  console.log(table(
-      ['server', 'short TTFT p50, ms', 'short TTFT p99, ms', 'gap p99, ms', 'gap max, ms',
-       'long TTFT p50, ms', 'tokens/s', 'completed'], names.map((name) => row(name, runs[name]))));
-  if (!runs.tidegate) return;
-  console.log();
-  console.log(table(['tidegate against', 'TTFT p99', 'gap max', 'tokens/s'],
-      names.filter((name) => name !== 'tidegate').map((name) => [
-        name, `${rounded(mid(name, 'short_ttft_p99_ms') / mid('tidegate', 'short_ttft_p99_ms'))}x`,
-        `${rounded(mid(name, 'gap_max_ms') / mid('tidegate', 'gap_max_ms'))}x`,
-        rounded(mid('tidegate', 'tokens_per_s') / mid(name, 'tokens_per_s'))])));
+// See kHelp.
+function best_peer(closed, scan) {
+  const most = Math.max(...tried.map((name) => closed[name].tokens_per_s));
+  const worth = (name) => scan[name].short_ttft_p99_ms * scan[name].gap_max_ms;
+  return tried.filter((name) => closed[name].tokens_per_s >= 0.95 * most)
+      .sort((a, b) => worth(a) - worth(b))[0];
 }
 
-const names = options.only ? [options.only] : ['tidegate', ...options.peers.split(',')];
+const kColumns = {
+  'short TTFT p50, ms': 'short_ttft_p50_ms', 'short TTFT p99, ms': 'short_ttft_p99_ms',
+  'gap p99, ms': 'gap_p99_ms', 'gap max, ms': 'gap_max_ms', 'long TTFT p50, ms': 'long_ttft_p50_ms',
+  'tokens/s': 'tokens_per_s', 'completed': 'completed', 'offered': 'requests',
+};
+const mid = (runs, key) => median(runs.map((figures) => figures[key]));
+
+function figures_table(runs_of, closed) {
+  return table(['server', ...Object.keys(kColumns), 'tokens/s, closed loop'],
+      Object.entries(runs_of).map(([name, runs]) => [
+        name, ...Object.values(kColumns).map((key) => rounded(mid(runs, key))),
+        rounded(closed[name]?.tokens_per_s)]));
+}
+
+function ratio_table(runs_of, closed) {
+  const better = (name, key) =>
+    `${rounded(mid(runs_of[name], key) / mid(runs_of.tidegate, key))} x`;
+  return table(['tidegate against', 'short TTFT p99', 'gap max', 'tokens/s', 'tokens/s, closed loop'],
+      Object.keys(runs_of).filter((name) => name !== 'tidegate').map((name) => [
+        name, better(name, 'short_ttft_p99_ms'), better(name, 'gap_max_ms'),
+        rounded(mid(runs_of.tidegate, 'tokens_per_s') / mid(runs_of[name], 'tokens_per_s')),
+        rounded(closed.tidegate.tokens_per_s / closed[name].tokens_per_s)]));
+}
+
 const closed = {};
-let long_every_ms = Number(options['long-every-ms'] ?? 0);
-for (const name of options['long-every-ms'] ? [] : names) {
-  closed[name] = await capacity(name);
-  console.error(`${name}: at most ${rounded(closed[name].tokens_per_s)} tokens/s`);
-}
-if (!long_every_ms) {
-  const reference = Object.keys(closed).filter((name) => name !== 'tidegate' || options.only);
-  const best = Math.min(...reference.map((name) => closed[name].ms_per_group));
-  long_every_ms = Math.round(best / Number(options.load));
-}
+for (const name of ['tidegate', ...tried]) closed[name] = await capacity(name);
+const long_every_ms = Number(options['long-every-ms'] ??
+    Math.round(Math.min(...tried.map((name) => closed[name].ms_per_group)) / Number(options.load)));
 console.error(`a long prompt every ${long_every_ms} ms, a short request every ${
     rounded(long_every_ms / kShortPerLong)} ms`);
-const runs = Object.fromEntries(names.map((name) => [name, []]));
-for (let repetition = 0; repetition < Number(options.repetitions); ++repetition) {
-  const requests = schedule(seed + repetition, Number(options.seconds), long_every_ms);
-  for (const name of names) {
-    const figures = await run(name, `open${repetition}`, {requests});
-    runs[name].push(figures);
-    console.error(`${name} ${repetition + 1}: ${JSON.stringify(figures)}`);
+const scan = {};
+for (const name of tried) scan[name] = await open_loop(name, 0, long_every_ms);
+const best = best_peer(closed, scan);
+const runs = Object.fromEntries([...new Set(['tidegate', ...tried.slice(0, 1), best])]
+    .filter(Boolean).map((name) => [name, []]));
+for (let turn = 1; turn <= Number(options.repetitions); ++turn) {
+  for (const name of Object.keys(runs)) {
+    runs[name].push(await open_loop(name, turn, long_every_ms));
   }
 }
-print_table(runs, names);
+if (tried.length > 0) {
+  console.log('Settings of llama-server, one run each:\n');
+  console.log(figures_table(Object.fromEntries(tried.map((name) => [name, [scan[name]]])), closed));
+  console.log(`\nBest setting: ${best}.`);
+}
+console.log(`\nMedian of ${options.repetitions} runs each, taking turns:\n`);
+console.log(figures_table(runs, closed));
+if (tried.length > 0) console.log(`\n${ratio_table(runs, closed)}`);
 writeFileSync(options.out, JSON.stringify({
-  machine: {cpu: os.cpus()[0].model, cores: os.cpus().length}, model: path.basename(model),
-  options: {...options, long_every_ms}, peers, closed, runs}, null, 1));
+  machine: {cpu: os.cpus()[0].model, cores: os.cpus().length},
+  model: path.basename(setting.model), options, long_every_ms, peers, closed, scan, best, runs,
+}, null, 1));

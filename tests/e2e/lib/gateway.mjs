@@ -18,7 +18,7 @@ export const keys = {
   narrow: 'sk-test-narrow-0123456789abcdef0123456789abcd',    // may use `second` only
   admin: 'sk-test-admin-0123456789abcdef0123456789abcde',
 };
-// Never the end of text nor of a turn: an answer to a request with this bias runs to its max_tokens.
+// Never the end of the text nor of a turn: an answer with this bias runs to its max_tokens.
 export const endless = {2: -100, 6: -100};
 const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 
