@@ -22,7 +22,7 @@ function(_tidegate_llama_installed found)
     set_target_properties(llama ggml::ggml ggml::ggml-base PROPERTIES IMPORTED_GLOBAL TRUE)
     set(${found} TRUE PARENT_SCOPE)
   elseif(llama_FOUND)
-    message(STATUS "The installed llama.cpp ${LLAMA_VERSION} is not ${TIDEGATE_LLAMA_TAG}: not used")
+    message(STATUS "Installed llama.cpp ${LLAMA_VERSION} is not ${TIDEGATE_LLAMA_TAG}: not used")
   endif()
 endfunction()
 
