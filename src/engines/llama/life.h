@@ -50,6 +50,10 @@ class Life {
   bool has_work() const { return scheduler_->has_work(); }
   bool ever_worked() const { return worked_; }
   domain::StateReport report() const { return scheduler_->report(parts_.now()); }
+  // Tokens that llama.cpp itself holds, added up over all sequences: a shared one counts for each.
+  units::Tokens held() const {
+    return runner_.held(parts_.sizes.max_sequences + parts_.sizes.retained);
+  }
 
  private:
   using Key = std::pair<units::RequestId, units::Attempt>;

@@ -125,7 +125,7 @@ units::Result<ContextHandle> make_context(const LoadedModel& model, const Sizes&
   params.n_batch = static_cast<std::uint32_t>(s.max_step_tokens);
   params.n_ubatch = params.n_batch;  // one pass over the weights for a step, whatever is in it
   params.n_seq_max = static_cast<std::uint32_t>(s.max_sequences + s.retained);
-  params.n_outputs_max = static_cast<std::uint32_t>(s.max_sequences);
+  params.n_outputs_max = params.n_seq_max;  // keeps the buffer for logits small
   params.n_threads = s.threads;
   params.n_threads_batch = s.threads;
   params.kv_unified = s.kv_unified;

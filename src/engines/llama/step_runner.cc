@@ -97,6 +97,15 @@ units::Nanos StepRunner::trial(const std::vector<TrialRow>& rows,
   return std::max(units::Nanos(1), now() - start);
 }
 
+units::Tokens StepRunner::held(std::int32_t sequences) const {
+  std::int64_t sum = 0;
+  for (std::int32_t s = 0; s < sequences; ++s) {
+    if (llama_memory_seq_pos_max(memory_, s) < 0) continue;
+    sum += llama_memory_seq_pos_max(memory_, s) + 1 - llama_memory_seq_pos_min(memory_, s);
+  }
+  return units::Tokens(sum);
+}
+
 void StepRunner::clear() {
   llama_memory_clear(memory_, false);
 }

@@ -44,6 +44,8 @@ class StepRunner {
   // One step of a calibration with made-up tokens, drawing from each decode row as serving does;
   // 0 when it failed.
   units::Nanos trial(const std::vector<TrialRow>& rows, const std::function<units::Instant()>& now);
+  // Tokens held by the first `sequences` sequences together. O(sequences).
+  units::Tokens held(std::int32_t sequences) const;
   // Forgets every sequence.
   void clear();
 

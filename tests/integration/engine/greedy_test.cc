@@ -1,0 +1,146 @@
+// What is scheduled together must come out as if each had run alone.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "bed.h"
+
+namespace tidegate::engines::llama {
+namespace {
+
+const std::vector<std::string> kQuestions = {
+    "hi, who are you?",
+    "what is tidegate",
+    "Explain continuous batching.",
+    "What does TTFT mean?",
+    "Tell me a story about a harbor, a gate and three boats that all want to come in at night.",
+    "what's a kv cache?",
+};
+
+std::vector<Token> without_end(std::vector<Token> tokens) {
+  if (!tokens.empty() && test_tokenizer().ends_generation(tokens.back())) tokens.pop_back();
+  return tokens;
+}
+
+// The try's tokens are those of plain llama.cpp run on its prompt alone.
+void expect_plain(const Story& story, const Generation& work, std::int64_t max_output) {
+  const std::vector<Token> expected = plain_greedy(work.prompt, max_output);
+  EXPECT_EQ(story.tokens, without_end(expected));
+  EXPECT_EQ(story.produced, static_cast<std::int64_t>(expected.size()));
+  const bool ended = test_tokenizer().ends_generation(expected.back());
+  EXPECT_EQ(story.finish, ended ? FinishReason::kStop : FinishReason::kLength);
+  ASSERT_TRUE(story.finished);
+  EXPECT_EQ(story.finished->outcome, domain::Outcome::kCompleted);
+  EXPECT_EQ(story.after_end, 0);
+}
+
+// Prompts of several lengths, submitted at once and cut into chunks beside running decodes, give
+// token for token what plain llama.cpp gives for each alone.
+TEST(Greedy, AMixedBatchEqualsEachAlone) {
+  Bed bed({.max_sequences = 8, .kv_tokens = 4096, .max_step_tokens = 24});
+  std::vector<std::shared_ptr<Generation>> works;
+  for (std::size_t i = 0; i < kQuestions.size(); ++i) {
+    works.push_back(greedy(prompt_of(kQuestions[i])));
+    bed.submit({.request = i + 1, .work = works.back(), .max_output = 40});
+    if (i % 2 == 1) bed.run_until_produced(i, 3);
+  }
+  bed.run();
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    SCOPED_TRACE(kQuestions[i]);
+    expect_plain(bed.story(i + 1), *works[i], 40);
+  }
+}
+
+// The same with a fixed share of memory for each sequence.
+TEST(Greedy, AMixedBatchEqualsEachAloneWithoutUnifiedMemory) {
+  Bed bed({.max_sequences = 4, .kv_tokens = 4096, .max_step_tokens = 24, .kv_unified = false});
+  std::vector<std::shared_ptr<Generation>> works;
+  for (std::size_t i = 0; i < 4; ++i) {
+    works.push_back(greedy(prompt_of(kQuestions[i])));
+    bed.submit({.request = i + 1, .work = works.back(), .max_output = 24});
+  }
+  bed.run();
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    SCOPED_TRACE(kQuestions[i]);
+    expect_plain(bed.story(i + 1), *works[i], 24);
+  }
+}
+
+// A prompt whose beginning was computed for another request takes it from there and says so, and
+// its output is the same.
+TEST(Greedy, ASharedPrefixChangesNothing) {
+  const std::string preamble =
+      "Here is what I know. A gate lets boats in, one after another, in a good order. The harbor "
+      "has "
+      "room for a few of them only. A boat that cannot be let in today is told so early. Now: ";
+  const auto first = greedy(prompt_of(preamble + "who waits?"));
+  const auto second = greedy(prompt_of(preamble + "who goes first?"));
+  Bed bed({.kv_tokens = 4096});
+  bed.submit({.request = 1, .work = first, .max_output = 30, .prefix = chain_of(first->prompt)});
+  bed.run();
+  bed.submit({.request = 2, .work = second, .max_output = 30, .prefix = chain_of(second->prompt)});
+  bed.run();
+  expect_plain(bed.story(1), *first, 30);
+  expect_plain(bed.story(2), *second, 30);
+  EXPECT_EQ(bed.story(1).finished->usage.cached_prompt, units::Tokens(0));
+  EXPECT_GE(bed.story(2).finished->usage.cached_prompt, units::Tokens(32));
+}
+
+// When memory runs out, tries are preempted and computed again later; their output does not show
+// it. The forecast is far too low on purpose, so that too many are let in.
+TEST(Greedy, PreemptionByRecomputeChangesNothing) {
+  Bed bed({.max_sequences = 6, .kv_tokens = 256, .max_step_tokens = 64});
+  std::vector<std::shared_ptr<Generation>> works;
+  for (std::size_t i = 0; i < kQuestions.size(); ++i) {
+    works.push_back(greedy(prompt_of(kQuestions[i])));
+    bed.submit({.request = i + 1, .work = works.back(), .max_output = 60, .predicted = 1});
+  }
+  bed.run();
+  EXPECT_GT(bed.report().preemptions_total, 0);
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    SCOPED_TRACE(kQuestions[i]);
+    expect_plain(bed.story(i + 1), *works[i], 60);
+  }
+}
+
+// An aborted try is gone within one step: nothing of it is held by the ledger or by llama.cpp, it
+// says no more, and the others do not notice.
+TEST(Greedy, AnAbortFreesAtOnceAndLeavesOthersAlone) {
+  Bed bed({.kv_tokens = 2048});
+  std::vector<std::shared_ptr<Generation>> works;
+  for (std::size_t i = 0; i < 3; ++i) {
+    works.push_back(greedy(prompt_of(kQuestions[i + 2])));
+    bed.submit({.request = i + 1, .work = works.back(), .max_output = 30});
+  }
+  bed.run_until_produced(2, 4);
+  const units::Tokens before = bed.held();
+  const std::size_t prompt = works[1]->prompt.size();
+  bed.abort(2);
+  const Story gone = bed.story(2);
+  ASSERT_TRUE(gone.finished);
+  EXPECT_EQ(gone.finished->outcome, domain::Outcome::kCancelled);
+  bed.step();
+  EXPECT_LE(bed.held(),
+            before - units::Tokens(static_cast<std::int64_t>(prompt)) + units::Tokens(2));
+  bed.run();
+  EXPECT_EQ(bed.story(2).produced, gone.produced);
+  expect_plain(bed.story(1), *works[0], 30);
+  expect_plain(bed.story(3), *works[2], 30);
+}
+
+// When all is done, and no prefix was to be kept, neither the ledger nor llama.cpp holds anything.
+TEST(Greedy, NothingIsLeftWhenAllIsDone) {
+  Bed bed({.kv_tokens = 2048});
+  for (std::size_t i = 0; i < kQuestions.size(); ++i) {
+    bed.submit({.request = i + 1, .work = greedy(prompt_of(kQuestions[i])), .max_output = 10});
+  }
+  bed.run();
+  bed.step();
+  EXPECT_EQ(bed.report().kv_used, units::Blocks(0));
+  EXPECT_EQ(bed.report().running, 0);
+  EXPECT_EQ(bed.held(), units::Tokens(0));
+}
+
+}  // namespace
+}  // namespace tidegate::engines::llama
