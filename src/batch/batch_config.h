@@ -38,7 +38,7 @@ struct BatchConfig {
   // held between these two; the upper one also bounds the stutter of a promised stream that has
   // built up slack and whose own pace is tighter.
   std::int64_t pace_factor = 3;
-  units::Nanos pace_min = units::milliseconds(20);
+  units::Nanos pace_min = units::milliseconds(50);
   units::Nanos pace_max = units::milliseconds(150);
   // Step time when nothing decodes: bounds the wait of a prompt that arrives meanwhile.
   units::Nanos default_step_budget = units::milliseconds(100);

@@ -71,13 +71,13 @@ bool Composer::late(const Sequence& sequence) const {
   return status == Status::kMissed || status == Status::kHopeless;
 }
 
-// Those that cannot make it any more go behind those that can, in order of arrival: deadline order
-// among late ones would make each of them delay the next (scheduling, 3).
+// Those that cannot make it any more go behind those that can, as if nothing had been promised:
+// deadline order among late ones would make each of them delay the next (scheduling, 3).
 void Composer::demote_late() {
-  const auto demoted = [](const Sequence& sequence) {
+  const auto demoted = [&](const Sequence& sequence) {
     StartKey key = sequence.key;
-    key.rank = StartRank::kDemoted;
-    key.due = sequence.assign.request.arrival;
+    key.rank = StartRank::kUnpromised;
+    key.due = core_.virtual_due(sequence.assign.request);
     return key;
   };
   for (const Index index : core_.sequences.running()) {
@@ -280,11 +280,14 @@ Index Composer::oldest(const std::vector<Index>& list) const {
   });
 }
 
-// The oldest running prompt always gets on, within what streams can bear; if nothing got on for a
-// long time, beyond it, and a waiting one starts if none runs.
+// The oldest running prompt always gets on with the part of the prompts' time that no single one
+// may take. If nothing got on for a long time, it does beyond what streams can bear, and a waiting
+// one starts if none runs.
 void Composer::give_floor() {
   const bool starved = core_.starved_steps >= core_.config.drip_interval;
-  const Nanos budget = starved ? Nanos::max() : budget_.hard;
+  const Nanos for_prompts = std::max(Nanos(0), budget_.wanted - decode_time_);
+  const Nanos part = for_prompts - units::scaled(for_prompts, core_.config.long_prompt_share);
+  const Nanos budget = starved ? Nanos::max() : decode_time_ + part;
   const Index running = oldest(prompts_);
   const Index waiting = oldest(core_.sequences.waiting());
   const std::int64_t kept_back =
@@ -368,11 +371,11 @@ Tokens Composer::affordable(const Sequence& sequence, Tokens context, Nanos budg
   const Tokens limit = std::min(pending, Tokens(tokens_left_));
   const Tokens chunk = core_.law.largest_chunk(shape_, context, budget, limit);
   if (chunk == pending) return chunk;
-  const std::int64_t tile = core_.config.chunk_tile.value();
+  if (chunk.value() == 0 && shape_.empty()) return std::min(limit, core_.config.min_chunk);
   // The engine's own limit may be less than a tile, or no multiple of one.
-  const Tokens whole = chunk == limit ? chunk : Tokens(chunk.value() / tile * tile);
-  if (whole.value() > 0 || !shape_.empty()) return whole;
-  return std::min(limit, core_.config.min_chunk);
+  const std::int64_t tile = core_.config.chunk_tile.value();
+  if (chunk == limit || chunk.value() < tile) return chunk;
+  return Tokens(chunk.value() / tile * tile);
 }
 
 void Composer::take_back(Sequence& sequence) {

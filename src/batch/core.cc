@@ -40,22 +40,26 @@ Nanos Core::own_work(const Sequence& sequence, Tokens cached) const {
   return law.guarded(shape);
 }
 
-StartKey Core::start_key(const domain::Assign& assign) const {
-  const domain::Request& request = assign.request;
+Nanos Core::whole_prompt(const domain::Request& request) const {
   cost::StepShape shape;
   shape.add_chunk(Tokens(0), request.footprint.prompt);
-  const Nanos work = law.mean(shape);
-  StartKey key{.tier = assign.tier,
-               .rank = StartRank::kPromised,
-               .due = request.promise.token_due(0),
-               .minus_own_work = -work,
-               .request = assign.ref.request,
-               .attempt = assign.ref.attempt};
-  if (request.promise.best_effort()) {
-    key.rank = StartRank::kUnpromised;
-    key.due = request.arrival + config.best_effort_grace + work * config.best_effort_stretch;
-  }
-  return key;
+  return law.mean(shape);
+}
+
+Instant Core::virtual_due(const domain::Request& request) const {
+  return request.arrival + config.best_effort_grace +
+         whole_prompt(request) * config.best_effort_stretch;
+}
+
+StartKey Core::start_key(const domain::Assign& assign) const {
+  const domain::Request& request = assign.request;
+  const bool promised = !request.promise.best_effort();
+  return {.tier = assign.tier,
+          .rank = promised ? StartRank::kPromised : StartRank::kUnpromised,
+          .due = promised ? request.promise.token_due(0) : virtual_due(request),
+          .minus_own_work = -whole_prompt(request),
+          .request = assign.ref.request,
+          .attempt = assign.ref.attempt};
 }
 
 Status Core::status(const Sequence& sequence, Instant now, Nanos work) const {

@@ -42,6 +42,8 @@ struct Core {
   units::Nanos own_work(const Sequence& sequence, units::Tokens cached) const;
   // Place of a try that has not been demoted.
   StartKey start_key(const domain::Assign& assign) const;
+  // When its first token is "due" where nothing is promised, or no longer.
+  units::Instant virtual_due(const domain::Request& request) const;
   // Towards the promise of the next token, when `work` must be done before it.
   Status status(const Sequence& sequence, units::Instant now, units::Nanos work) const;
   // What it is still expected to produce; the survival function is read every
@@ -59,6 +61,7 @@ struct Core {
   void fail(Index index, domain::Reason reason);
 
  private:
+  units::Nanos whole_prompt(const domain::Request& request) const;
   void end(Index index);
 };
 

@@ -23,8 +23,7 @@ enum class Status : std::uint8_t { kProtected, kAtRisk, kBestEffort, kMissed, kH
 enum class StartRank : std::uint8_t {
   kReturning,   // was preempted: keeps its age, and goes first
   kPromised,    // earliest deadline first
-  kUnpromised,  // by the virtual deadline of BatchConfig::best_effort_*
-  kDemoted,     // missed or hopeless: in order of arrival
+  kUnpromised,  // also missed and hopeless ones: by the deadline of BatchConfig::best_effort_*
 };
 
 // The order in which prompts are served: tier, rank, deadline, then least laxity (at an equal
