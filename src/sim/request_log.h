@@ -1,0 +1,61 @@
+// Follows each request of a simulation from arrival to end and adds it to the report when it ends.
+// Memory is that of the requests alive. One owner.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "domain/decision.h"
+#include "domain/request.h"
+#include "domain/seam.h"
+#include "report/report.h"
+#include "sim/world.h"
+
+namespace tidegate::sim {
+
+class RequestLog {
+ public:
+  RequestLog(const World& world, std::vector<std::string> model_names);
+
+  void arrived(const domain::Request& request);
+  void admitted(units::RequestId id);
+  void downgraded(units::RequestId id);
+  // Sent to the engine with this index.
+  void assigned(units::RequestId id, std::size_t engine, units::Instant now);
+  void tokens(units::RequestId id, units::Tokens count, units::Instant now);
+  void ended(const domain::End& end);
+  // The run is over: everything still alive is residue.
+  void close();
+
+  // What the request will really produce. REQUIRES: it is alive.
+  units::Tokens true_output(units::RequestId id) const { return alive_.at(id).true_output; }
+  void set_true_output(units::RequestId id, units::Tokens output);
+  // Index of its class. REQUIRES: it is alive.
+  std::size_t service_class(units::RequestId id) const { return alive_.at(id).service_class; }
+  bool alive(units::RequestId id) const { return alive_.contains(id); }
+
+  // Writes totals and groups.
+  void fill(report::Run& run) const;
+
+ private:
+  struct Entry {
+    report::RequestRecord record;
+    units::Tokens true_output{0};
+    std::size_t service_class = 0;
+    std::size_t tenant = 0;
+    std::size_t model = 0;
+    std::size_t gpu = 0;  // index into gpus_, gpus_.size() when never assigned
+    bool counted = true;
+  };
+  void add(const Entry& entry);
+
+  units::Instant warm_;
+  std::map<units::RequestId, Entry> alive_;
+  report::Totals totals_;
+  std::vector<report::Group> classes_, tenants_, models_, gpus_;
+  std::vector<std::size_t> gpu_of_engine_;
+};
+
+}  // namespace tidegate::sim

@@ -1,0 +1,227 @@
+#include "sim/simulator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "cost/length_forecast.h"
+#include "units/check.h"
+
+namespace tidegate::sim {
+
+using domain::Event;
+using units::Instant;
+using units::Nanos;
+
+Simulator::Simulator(World world, Arrivals arrivals, std::vector<std::string> model_names)
+    : world_(std::move(world)),
+      arrivals_(std::move(arrivals)),
+      pool_(world_.pool),
+      lengths_(world_.pool.classes.size()),
+      log_(world_, std::move(model_names)) {
+  units::Prng seeds(world_.seed);
+  for (const EngineModel& model : world_.engines) {
+    engines_.push_back(std::make_unique<ModelledEngine>(model, world_.physics, seeds.next()));
+    kv_.capacity_blocks += model.batch.spec.limits.kv_blocks.value();
+  }
+  reports_.resize(engines_.size());
+}
+
+report::Run Simulator::run() {
+  for (std::size_t i = 0; i < engines_.size(); ++i) {
+    tell(domain::EngineJoined{world_.engines[i].batch.spec});
+    agenda_.put(Instant(0) + world_.physics.telemetry_period, Happening::kTelemetry, i);
+  }
+  schedule_arrival();
+  const Instant end = Instant(0) + world_.horizon;
+  while (!agenda_.empty() && agenda_.next_at() <= end) {
+    const Item item = agenda_.take();
+    now_ = item.at;
+    happen(item);
+  }
+  log_.close();
+  return summary();
+}
+
+report::Run Simulator::summary() const {
+  report::Run run;
+  log_.fill(run);
+  run.seed = world_.seed;
+  run.digest = fmt::format("{:016x}", digest_.value());
+  run.simulated_seconds = static_cast<double>((world_.horizon - world_.warmup).value()) / 1e9;
+  run.decisions = decisions_;
+  run.engine_steps = steps_;
+  run.kv = kv_;
+  Nanos busy(0);
+  for (const auto& engine : engines_) {
+    busy += engine->busy();
+    run.totals.preemptions += engine->batch().counters().preemptions;
+    run.totals.recomputed_tokens += engine->batch().counters().recomputed_tokens;
+  }
+  const double available =
+      static_cast<double>(world_.horizon.value()) * static_cast<double>(engines_.size());
+  run.utilisation = available > 0 ? static_cast<double>(busy.value()) / available : 0;
+  return run;
+}
+
+void Simulator::happen(const Item& item) {
+  switch (item.what) {
+    case Happening::kArrival:
+      return arrive();
+    case Happening::kHangUp:
+      if (log_.alive(units::RequestId(item.subject))) {
+        tell(domain::CallerLeft{units::RequestId(item.subject)});
+      }
+      return;
+    case Happening::kDelivery:
+      return deliver(item.subject);
+    case Happening::kStepDone:
+      return finish_step(item.subject);
+    case Happening::kTelemetry:
+      return send_telemetry(item.subject);
+    case Happening::kReport:
+      return tell(reports_[item.subject]);
+    case Happening::kPoolTimer:
+      if (item.at == timer_) {
+        timer_ = Instant::never();
+        tell(domain::Tick{});
+      }
+      return;
+  }
+}
+
+void Simulator::schedule_arrival() {
+  next_arrival_ = arrivals_();
+  if (next_arrival_) agenda_.put(next_arrival_->request.arrival, Happening::kArrival, 0);
+}
+
+domain::LengthForecast Simulator::forecast(const WorldRequest& arrival) const {
+  if (world_.known_lengths) return cost::certain(arrival.output);
+  const auto index = static_cast<std::size_t>(arrival.request.service_class.value());
+  return lengths_[index].forecast(arrival.request.footprint.max_output);
+}
+
+void Simulator::arrive() {
+  WorldRequest arrival = std::move(*next_arrival_);
+  arrival.request.footprint.output = forecast(arrival);
+  log_.arrived(arrival.request);
+  log_.set_true_output(arrival.request.id, arrival.output);
+  if (arrival.leaves != Instant::never()) {
+    agenda_.put(arrival.leaves, Happening::kHangUp, arrival.request.id.value());
+  }
+  tell(domain::Arrived{std::move(arrival.request)});
+  schedule_arrival();
+}
+
+void Simulator::tell(Event event) {
+  pending_.push_back(std::move(event));
+  if (telling_) return;
+  telling_ = true;
+  while (!pending_.empty()) {
+    const Event next = std::move(pending_.front());
+    pending_.pop_front();
+    const auto decisions = pool_.step(next, now_);
+    decided_.assign(decisions.begin(), decisions.end());
+    digest_.add(decided_);
+    decisions_ += static_cast<std::int64_t>(decided_.size());
+    if (observer_) observer_(pool_, next, decided_, now_);
+    for (const domain::Decision& decision : decided_) perform(decision);
+  }
+  telling_ = false;
+}
+
+void Simulator::post(Delivery delivery) {
+  std::uint64_t index = deliveries_.size();
+  if (free_deliveries_.empty()) {
+    deliveries_.push_back(std::move(delivery));
+  } else {
+    index = free_deliveries_.back();
+    free_deliveries_.pop_back();
+    deliveries_[index] = std::move(delivery);
+  }
+  agenda_.put(now_ + world_.physics.dispatch_lag, Happening::kDelivery, index);
+}
+
+void Simulator::set_timer(Instant at) {
+  timer_ = at == Instant::never() ? at : std::max(at, now_);
+  if (timer_ != Instant::never()) agenda_.put(timer_, Happening::kPoolTimer, 0);
+}
+
+void Simulator::perform(const domain::Decision& decision) {
+  if (const auto* assign = std::get_if<domain::Assign>(&decision)) {
+    const auto engine = static_cast<std::size_t>(assign->ref.engine.value());
+    log_.assigned(assign->ref.request, engine, now_);
+    post({engine, *assign, log_.true_output(assign->ref.request)});
+  } else if (const auto* abort = std::get_if<domain::Abort>(&decision)) {
+    post({static_cast<std::size_t>(abort->ref.engine.value()), *abort, units::Tokens(0)});
+  } else if (const auto* admit = std::get_if<domain::Admit>(&decision)) {
+    log_.admitted(admit->request);
+  } else if (const auto* downgrade = std::get_if<domain::Downgrade>(&decision)) {
+    log_.downgraded(downgrade->request);
+  } else if (const auto* end = std::get_if<domain::End>(&decision)) {
+    log_.ended(*end);
+  } else if (const auto* wake = std::get_if<domain::WakeAt>(&decision)) {
+    set_timer(wake->at);
+  }
+}
+
+void Simulator::deliver(std::uint64_t index) {
+  const Delivery delivery = std::move(deliveries_[index]);
+  free_deliveries_.push_back(index);
+  ModelledEngine& engine = *engines_[delivery.engine];
+  if (const auto* assign = std::get_if<domain::Assign>(&delivery.message)) {
+    engine.submit(*assign, delivery.output, now_);
+  } else {
+    engine.abort(std::get<domain::Abort>(delivery.message).ref, now_);
+  }
+  forward(engine.drain_events());
+  kick(delivery.engine);
+}
+
+void Simulator::kick(std::size_t engine) {
+  if (engines_[engine]->begin_step(now_)) {
+    agenda_.put(engines_[engine]->step_end(), Happening::kStepDone, engine);
+  } else {
+    forward(engines_[engine]->drain_events());
+  }
+}
+
+void Simulator::finish_step(std::size_t engine) {
+  ++steps_;
+  forward(engines_[engine]->finish_step(now_));
+  kick(engine);
+}
+
+// What the gateway learns from, too: completed lengths by class.
+void Simulator::learn(const batch::EngineEvent& event) {
+  const auto* finished = std::get_if<domain::Finished>(&event);
+  if (finished == nullptr || finished->outcome != domain::Outcome::kCompleted) return;
+  const units::RequestId id = finished->ref.request;
+  if (log_.alive(id)) lengths_[log_.service_class(id)].observe(finished->usage.output);
+}
+
+void Simulator::forward(std::span<const batch::EngineEvent> events) {
+  // Copied first: telling the pool can call back into the engine that owns the span.
+  const std::vector<batch::EngineEvent> copies(events.begin(), events.end());
+  for (const batch::EngineEvent& event : copies) {
+    if (const auto* tokens = std::get_if<domain::TokensProduced>(&event)) {
+      log_.tokens(tokens->ref.request, tokens->count, now_);
+    }
+    learn(event);
+    std::visit([&](const auto& e) { tell(Event(e)); }, event);
+  }
+}
+
+void Simulator::send_telemetry(std::size_t engine) {
+  const batch::BatchScheduler& batch = engines_[engine]->batch();
+  const domain::StateReport report = batch.report(now_);
+  kv_.peak_blocks = std::max(kv_.peak_blocks, report.kv_used.value());
+  kv_.overcommits += report.kv_used > world_.engines[engine].batch.spec.limits.kv_blocks ? 1 : 0;
+  reports_[engine] = report;
+  agenda_.put(now_ + world_.physics.telemetry_lag, Happening::kReport, engine);
+  agenda_.put(now_ + world_.physics.telemetry_period, Happening::kTelemetry, engine);
+}
+
+}  // namespace tidegate::sim

@@ -1,0 +1,92 @@
+// Runs a world under the production schedulers on a virtual clock and reports what every caller
+// saw. Deterministic: the same world and seed give the same decisions, byte for byte (the digest in
+// the report shows it), on every compiler. The pool tier and each engine's batch tier are the very
+// objects that serve real traffic; only arrivals and step durations are modelled.
+// Single-threaded; run several simulators side by side for seeds and policies.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cost/length_model.h"
+#include "domain/event.h"
+#include "journal/digest.h"
+#include "pool/pool_scheduler.h"
+#include "report/report.h"
+#include "sim/agenda.h"
+#include "sim/modelled_engine.h"
+#include "sim/request_log.h"
+#include "sim/world.h"
+
+namespace tidegate::sim {
+
+class Simulator {
+ public:
+  // `arrivals` gives requests in order of arrival with ids that never repeat; class, tenant and
+  // model ids index the tables of `world.pool`. `model_names` are for the report.
+  Simulator(World world, Arrivals arrivals, std::vector<std::string> model_names);
+
+  // Runs to the horizon; once. wall_seconds and decision times stay 0: this code reads no clock.
+  report::Run run();
+
+  // Called after every pool step, for an oracle or a progress bar.
+  using Observer = std::function<void(const pool::PoolScheduler&, const domain::Event&,
+                                      const std::vector<domain::Decision>&, units::Instant)>;
+  void observe(Observer observer) { observer_ = std::move(observer); }
+
+ private:
+  struct Delivery {
+    std::size_t engine = 0;
+    std::variant<domain::Assign, domain::Abort> message;
+    units::Tokens output{0};  // of an Assign: how long it will really get
+  };
+
+  report::Run summary() const;
+  void happen(const Item& item);
+  void arrive();
+  void schedule_arrival();
+  void deliver(std::uint64_t index);
+  void finish_step(std::size_t engine);
+  void send_telemetry(std::size_t engine);
+  void kick(std::size_t engine);
+
+  // Feeds one event to the pool and everything that follows from it.
+  void tell(domain::Event event);
+  void perform(const domain::Decision& decision);
+  void post(Delivery delivery);
+  void set_timer(units::Instant at);
+  void learn(const batch::EngineEvent& event);
+  void forward(std::span<const batch::EngineEvent> events);
+  domain::LengthForecast forecast(const WorldRequest& arrival) const;
+
+  World world_;
+  Arrivals arrivals_;
+  std::optional<WorldRequest> next_arrival_;
+  pool::PoolScheduler pool_;
+  std::vector<std::unique_ptr<ModelledEngine>> engines_;
+  std::vector<cost::LengthModel> lengths_;  // by class
+  RequestLog log_;
+  Agenda agenda_;
+  std::vector<Delivery> deliveries_;
+  std::vector<std::uint64_t> free_deliveries_;
+  std::vector<domain::StateReport> reports_;  // by engine: the last one on its way
+  std::deque<domain::Event> pending_;
+  bool telling_ = false;
+  std::vector<domain::Decision> decided_;  // scratch
+  units::Instant now_;
+  units::Instant timer_ = units::Instant::never();
+  journal::Digest digest_;
+  std::int64_t decisions_ = 0;
+  std::int64_t steps_ = 0;
+  report::Kv kv_;
+  Observer observer_;
+};
+
+}  // namespace tidegate::sim

@@ -1,0 +1,55 @@
+// The world that a simulation runs: engines with the truth about their speed, requests with the
+// truth about their length, and the physics between them. The schedulers see none of the truths,
+// only what a real pool would see. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "batch/batch_config.h"
+#include "domain/engine_spec.h"
+#include "domain/request.h"
+#include "pool/config.h"
+#include "units/quantity.h"
+
+namespace tidegate::sim {
+
+struct EngineModel {
+  batch::BatchConfig batch;           // what the schedulers believe; batch.spec joins the pool
+  domain::StepCoefficients true_law;  // what its steps really take, before noise
+  std::string gpu;                    // a name for the report
+};
+
+// A request as the world knows it.
+struct WorldRequest {
+  domain::Request request;  // as it arrives; its output forecast is filled in at arrival
+  units::Tokens output{0};  // what it will really produce, at most request.footprint.max_output
+  units::Instant leaves = units::Instant::never();  // the caller hangs up
+};
+
+// Gives the requests in order of arrival, one at a time, so that memory stays flat however long a
+// run is; nothing at the end.
+using Arrivals = std::function<std::optional<WorldRequest>()>;
+
+struct Physics {
+  // A step takes its law times 1 +- up to this, uniformly: what a law leaves unexplained.
+  units::Ppm step_noise{0};
+  units::Nanos dispatch_lag{0};  // from a decision to the engine
+  units::Nanos telemetry_period = units::milliseconds(50);
+  units::Nanos telemetry_lag{0};  // age of a state report when the pool sees it
+};
+
+struct World {
+  pool::PoolConfig pool;
+  std::vector<EngineModel> engines;
+  Physics physics;
+  std::uint64_t seed = 1;
+  units::Nanos horizon{0};     // arrivals stop and the clock stops here; what is alive is residue
+  units::Nanos warmup{0};      // requests that arrive before this are not counted
+  bool known_lengths = false;  // an oracle: forecasts are the truth
+};
+
+}  // namespace tidegate::sim
