@@ -26,7 +26,9 @@ struct Limits {
   std::size_t header_bytes = 32 * 1024;          // request line and headers; more: 431
   std::size_t body_bytes = 4 * 1024 * 1024;      // after un-chunking; more: 413
   std::size_t stream_buffer_bytes = 256 * 1024;  // unsent bytes of one stream, see Exchange::write
-  std::size_t pipeline_bytes = 64 * 1024;        // read ahead while an answer is under way
+  // Read ahead while an answer is under way. A caller that sends more is not read from any more, so
+  // that its leaving is noticed only when the answer cannot be sent.
+  std::size_t pipeline_bytes = 64 * 1024;
   // Open connections. Held below half of what RLIMIT_NOFILE allows; more get a 503 and are closed.
   std::size_t connections = 8192;
   std::chrono::milliseconds header_timeout{
@@ -90,8 +92,8 @@ class Server {
 
  private:
   class Impl;
-  explicit Server(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  explicit Server(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace tidegate::net
