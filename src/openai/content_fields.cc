@@ -206,8 +206,13 @@ Checked read_prompts(Value& value, std::string_view where, Draft& draft) {
       return units::error(std::string(where),
                           "must have at most " + std::to_string(draft.limits.prompts) + " entries");
     }
-    if (json::is_string(element) && tokens.empty()) return add_text(element, where, draft);
-    if (json::is_array(element) && tokens.empty()) return add_tokens(element, where, draft);
+    const bool text = json::is_string(element);
+    const bool may_follow =
+        draft.prompts.empty() || std::holds_alternative<std::string>(draft.prompts.front()) == text;
+    if (text && tokens.empty() && may_follow) return add_text(element, where, draft);
+    if (json::is_array(element) && tokens.empty() && may_follow) {
+      return add_tokens(element, where, draft);
+    }
     if (draft.prompts.empty()) return add_token(element, where, tokens);
     return units::error(std::string(where), "must not mix texts and tokens");
   });
