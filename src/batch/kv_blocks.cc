@@ -104,7 +104,8 @@ KvBlocks::Hit KvBlocks::find(const domain::PrefixChain& chain, Tokens limit) con
 }
 
 Blocks KvBlocks::open_cost(const Hit& hit) const {
-  const bool pins = hit.blocks > 0 && at(hit.slot).use == SlotUse::kRetained && !pinned(hit.slot);
+  const bool pins =
+      hit.blocks > 0 && at(hit.slot).use == SlotUse::kRetained && at(hit.slot).pin == 0;
   return Blocks(per_sequence_ * (pins ? 2 : 1) + hit.blocks - hit.referenced);
 }
 
@@ -184,7 +185,7 @@ void KvBlocks::publish(Slot slot, const domain::PrefixChain& chain, Tokens compu
 
 void KvBlocks::close(Slot slot) {
   SlotState& state = at(slot);
-  TIDEGATE_CHECK(state.use == SlotUse::kRunning && state.pin == 0);
+  TIDEGATE_CHECK(state.use == SlotUse::kRunning && pins_.empty());
   sharing_version_ += 1;
   pop_running(state, list_index(state.published));
   if (state.published == 0 || max_retained_ == 0) {

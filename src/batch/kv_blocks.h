@@ -80,13 +80,12 @@ class KvBlocks {
   void publish(Slot slot, const domain::PrefixChain& chain, units::Tokens computed);
 
   // The slot's sequence is gone. Its published blocks stay cached, unless another slot holds all of
-  // them; everything else is free. REQUIRES: running, not pinned.
+  // them; everything else is free. REQUIRES: running; nothing was opened since unpin().
   void close(Slot slot);
 
   // Ends the pins of the plan before, and hands over the trims collected since (appends).
   void unpin();
   void take_trims(std::vector<Trim>& trims);
-  bool pinned(Slot slot) const { return at(slot).pin > 0; }
 
   // The engine can hold only this much; above it cached blocks are evicted. Clamped to
   // [referenced(), total()].
