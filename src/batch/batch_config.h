@@ -27,7 +27,7 @@ struct BatchConfig {
   std::int64_t max_admissions = 8;       // new sequences in one step
   std::int64_t max_sharing_wait = 64;    // steps to wait for a prefix that is being computed
   units::Ppm believed_shrink{20'000};    // capacity given up when the engine could not run a plan
-  std::int64_t believed_recovery = 256;  // good steps until a given-up block is believed again
+  std::int64_t believed_recovery = 256;  // good steps until as much is believed in again
 
   // --- the step (scheduling, 7) ---
   units::Tokens chunk_tile{16};           // chunks are multiples of this, except a prompt's last

@@ -36,7 +36,7 @@ struct BatchScheduler::State {
     drained = false;
   }
   void commit(Index index, const Row& row, bool ended, Instant now);
-  bool learn_to_avoid(StepFault fault, Instant now);
+  bool learn_to_avoid(StepFault fault, Blocks planned, Instant now);
 };
 
 BatchScheduler::BatchScheduler(const BatchConfig& config)
@@ -143,19 +143,19 @@ std::span<const EngineEvent> BatchScheduler::complete(const StepResult& result, 
 
 // What is different about the next plan: half the prompt tokens, or of several streams one makes
 // room, and less memory is believed in. False when there is nothing to change.
-bool BatchScheduler::State::learn_to_avoid(StepFault fault, Instant now) {
+bool BatchScheduler::State::learn_to_avoid(StepFault fault, Blocks planned, Instant now) {
   core.failures_in_row += 1;
   core.good_steps = 0;
   const std::int64_t prefill = core.plan.shape.prefill_tokens;
-  const Blocks held = core.kv.referenced() + core.kv.cached();
   bool changed = prefill > 1;
   if (prefill > 0) core.prefill_cap = std::max<std::int64_t>(1, prefill / 2);
   if (prefill == 0) changed = composer.shed_one(now);
   if (fault == StepFault::kBroken) return changed;
-  const Blocks step =
-      std::max(Blocks(1), units::scaled(core.kv.total(), core.config.believed_shrink));
-  core.kv.believe(std::min(core.kv.believed() - step, held - Blocks(1)));
-  return changed || core.kv.referenced() + core.kv.cached() < held;
+  // It holds less than the plan wanted; an engine that cannot hold half is broken in other ways.
+  const Blocks cached = core.kv.cached();
+  const Blocks less = std::min(core.kv.believed() - core.belief_step(), planned - Blocks(1));
+  core.kv.believe(std::max(less, core.kv.total() / 2));
+  return changed || core.kv.cached() < cached;
 }
 
 std::span<const EngineEvent> BatchScheduler::fail_step(std::int64_t number, StepFault fault,
@@ -166,6 +166,7 @@ std::span<const EngineEvent> BatchScheduler::fail_step(std::int64_t number, Step
   core.outstanding = false;
   core.counters.steps += 1;
   core.counters.failed_steps += 1;
+  const Blocks planned = core.kv.referenced() + core.kv.cached();
   for (std::size_t i = 0; i < core.plan.rows.size(); ++i) {
     Sequence& sequence = core.sequences[core.row_sequences[i]];
     sequence.take = Tokens(0);
@@ -173,7 +174,7 @@ std::span<const EngineEvent> BatchScheduler::fail_step(std::int64_t number, Step
     if (sequence.aborting) core.finish(core.row_sequences[i], sequence.abort_outcome);
   }
   const bool another_try = core.failures_in_row + 1 < kFailuresTolerated;
-  if (another_try && state_->learn_to_avoid(fault, now)) return drain_events();
+  if (another_try && state_->learn_to_avoid(fault, planned, now)) return drain_events();
   for (const Row& row : core.plan.rows) {
     const Index index = core.sequences.find(row.ref);
     if (index != SequenceTable::kNone) core.fail(index, Reason::kEngineError);

@@ -268,7 +268,7 @@ void Composer::plan_prompts() {
     return;
   }
   give_floor();
-  if (core_.counters.steps % core_.config.drip_interval == 0) drip();
+  if ((core_.counters.steps + 1) % core_.config.drip_interval == 0) drip();
   serve_prompts();
   core_.starved_steps = shape_.prefill_tokens > 0 ? 0 : core_.starved_steps + 1;
 }

@@ -108,12 +108,16 @@ void Core::stop(Index index, domain::Outcome outcome) {
   finish(index, outcome);
 }
 
+units::Blocks Core::belief_step() const {
+  return std::max(units::Blocks(1), units::scaled(kv.total(), config.believed_shrink));
+}
+
 void Core::recover() {
   failures_in_row = 0;
   prefill_cap = std::min(prefill_cap * 2, config.spec.limits.max_step_tokens.value());
   if (kv.believed() == kv.total() || ++good_steps < config.believed_recovery) return;
   good_steps = 0;
-  kv.believe(kv.believed() + units::Blocks(1));
+  kv.believe(kv.believed() + belief_step());
 }
 
 void Core::end(Index index) {

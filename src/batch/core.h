@@ -54,6 +54,8 @@ struct Core {
   void preempt(Index index);
   // The try shall end: at once, or with the running step if that computes it.
   void stop(Index index, domain::Outcome outcome);
+  // By how much the believed capacity falls and rises again.
+  units::Blocks belief_step() const;
   // A step succeeded: what failed steps took away comes back little by little.
   void recover();
   // The try is over: frees everything it holds and tells.

@@ -2,89 +2,28 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
-#include "fake_engine.h"
+#include "units/prng.h"
+#include "world.h"
 
 namespace tidegate::batch::testing {
 namespace {
 
 using domain::Outcome;
+using domain::Reason;
+using domain::Tier;
+using units::Blocks;
 using units::Instant;
+using units::milliseconds;
 using units::Nanos;
 using units::Tokens;
 
-// Drives one scheduler and its fake engine on a clock that the law's own step times move.
-class World {
- public:
-  explicit World(const BatchConfig& config)
-      : config_(config), scheduler_(config), engine_(config) {}
+domain::Promise promise(Instant first, Nanos pace) {
+  return {.first_token_due = first, .token_pace = pace, .total_due = Instant::never()};
+}
 
-  void submit(std::uint64_t id, Shape shape) {
-    shape.arrival = now_;
-    const domain::Assign assign = make_assign(id, shape, config_.spec.kv.block_tokens.value());
-    engine_.know(assign.ref, prompt_of(id, shape));
-    scheduler_.submit(assign, now_);
-    take(scheduler_.drain_events());
-  }
-  void abort(std::uint64_t id) {
-    scheduler_.abort({.request = units::RequestId(id), .attempt = {}, .engine = {}, .epoch = {}},
-                     now_);
-    take(scheduler_.drain_events());
-  }
-  // One step; false when there was nothing to compute.
-  bool step() {
-    const StepPlan& plan = scheduler_.compose(now_);
-    last_ = plan;
-    EXPECT_TRUE(scheduler_.kv().consistent());
-    const Nanos time = step_time(config_, plan);
-    const StepResult result = engine_.perform(plan, time);
-    if (plan.idle()) return false;
-    now_ = now_ + time;
-    take(scheduler_.complete(result, now_));
-    EXPECT_TRUE(scheduler_.kv().consistent());
-    return true;
-  }
-  void run(int limit = 100'000) {
-    while (limit-- > 0 && step()) {
-    }
-    EXPECT_GT(limit, 0) << "no end in sight";
-  }
-
-  const StepPlan& last() const { return last_; }
-  BatchScheduler& scheduler() { return scheduler_; }
-  FakeEngine& engine() { return engine_; }
-  Instant now() const { return now_; }
-  void advance(Nanos by) { now_ = now_ + by; }
-
-  std::map<std::uint64_t, std::vector<Instant>> tokens;
-  std::map<std::uint64_t, Outcome> outcomes;
-  std::map<std::uint64_t, domain::Usage> usage;
-  std::map<std::uint64_t, domain::Reason> failed;
-  std::map<std::uint64_t, Instant> ended;
-
- private:
-  void take(std::span<const EngineEvent> events) {
-    for (const EngineEvent& event : events) {
-      if (const auto* produced = std::get_if<domain::TokensProduced>(&event)) {
-        tokens[produced->ref.request.value()].push_back(now_);
-      } else if (const auto* finished = std::get_if<domain::Finished>(&event)) {
-        const auto id = finished->ref.request.value();
-        EXPECT_TRUE(outcomes.emplace(id, finished->outcome).second) << "ended twice";
-        usage[id] = finished->usage;
-        ended[id] = now_;
-      } else if (const auto* failure = std::get_if<domain::Failed>(&event)) {
-        EXPECT_TRUE(failed.emplace(failure->ref.request.value(), failure->reason).second);
-      }
-    }
-  }
-
-  BatchConfig config_;
-  BatchScheduler scheduler_;
-  FakeEngine engine_;
-  StepPlan last_;
-  Instant now_;
-};
+domain::AttemptRef ref(std::uint64_t id) {
+  return {.request = units::RequestId(id), .attempt = {}, .engine = {}, .epoch = {}};
+}
 
 // A request is computed from its first prompt token to its last output token and counted exactly.
 TEST(Scheduler, RunsOneRequestToItsEnd) {
@@ -96,6 +35,362 @@ TEST(Scheduler, RunsOneRequestToItsEnd) {
   EXPECT_EQ(world.usage.at(1), (domain::Usage{Tokens(100), Tokens(0), Tokens(10)}));
   EXPECT_EQ(world.scheduler().counters().prefill_tokens, Tokens(100));
   EXPECT_FALSE(world.scheduler().has_work());
+}
+
+// A stop seen by the engine ends the try with the tokens it had, before its maximum.
+TEST(Scheduler, EndsWhereTheEngineStops) {
+  World world(small_config(4, 64));
+  world.ends = [](const domain::AttemptRef&, std::int64_t produced) { return produced == 3; };
+  world.submit(1, {.prompt = 5, .max_output = 10});
+  world.run();
+  EXPECT_EQ(world.usage.at(1).output, Tokens(3));
+}
+
+// What can never fit, belongs to another life of the engine, or finds the queue full is refused at
+// once, and takes nothing.
+TEST(Scheduler, RefusesWhatItCannotTake) {
+  BatchConfig config = small_config(1, 4);
+  config.max_waiting = 1;
+  World world(config);
+  world.submit(1, {.prompt = 60, .max_output = 5});  // 65 tokens, 64 fit
+  EXPECT_EQ(world.failed.at(1), Reason::kNeverFits);
+  world.submit(2, {.prompt = 10, .max_output = 5});
+  world.submit(3, {.prompt = 10, .max_output = 5});
+  EXPECT_EQ(world.failed.at(3), Reason::kQueueFull);
+  world.run();
+  EXPECT_EQ(world.outcomes.at(2), Outcome::kCompleted);
+
+  BatchScheduler other(config);
+  domain::Assign assign = make_assign(4, {.prompt = 10}, 16);
+  assign.ref.epoch = units::Epoch(7);
+  other.submit(assign, Instant());
+  const auto events = other.drain_events();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(std::get<domain::Failed>(events[0]).reason, Reason::kEngineLost);
+}
+
+// A try that is alive cannot be submitted again, and an unknown one cannot be aborted: both are
+// counted and change nothing (S5).
+TEST(Scheduler, DropsCallsThatNameNoTry) {
+  BatchScheduler scheduler(small_config(2, 16));
+  const domain::Assign assign = make_assign(1, {.prompt = 10}, 16);
+  scheduler.submit(assign, Instant());
+  EXPECT_EQ(scheduler.drain_events().size(), 1U);
+  scheduler.submit(assign, Instant());
+  scheduler.abort(ref(9), Instant());
+  EXPECT_TRUE(scheduler.drain_events().empty());
+  EXPECT_EQ(scheduler.counters().dropped_calls, 2);
+  EXPECT_EQ(scheduler.sequences().size(), 1U);
+}
+
+// An abort of what the running step computes takes effect at its completion; of anything else at
+// once. Either way the try ends once, cancelled, and holds nothing.
+TEST(Scheduler, AbortsAtOnceOrWithTheRunningStep) {
+  World world(small_config(1, 64));
+  world.submit(1, {.prompt = 40, .max_output = 50});
+  world.submit(2, {.prompt = 40, .max_output = 50});
+  world.compose();
+  ASSERT_NE(world.row(1), nullptr);
+  world.abort(1);
+  world.abort(2);
+  EXPECT_FALSE(world.ended(1));
+  EXPECT_EQ(world.outcomes.at(2), Outcome::kCancelled);
+  world.perform();
+  EXPECT_EQ(world.outcomes.at(1), Outcome::kCancelled);
+  EXPECT_EQ(world.usage.at(1).output, Tokens(0));
+  EXPECT_EQ(world.scheduler().kv().referenced(), Blocks(0));
+  EXPECT_FALSE(world.scheduler().has_work());
+}
+
+// At equal tiers prompts are served by deadline, whatever the order of arrival; at equal deadlines
+// the one with more work, hence less laxity, goes first.
+TEST(Scheduler, ServesPromptsByDeadline) {
+  BatchConfig config = small_config(1, 64);
+  World world(config);
+  const Instant base = world.now() + milliseconds(1'000);
+  const auto submit = [&](std::uint64_t id, std::int64_t prompt, Nanos after) {
+    world.submit(id, {.prompt = prompt,
+                      .max_output = 1,
+                      .expected_output = 1,
+                      .family = 0,
+                      .shared = 0,
+                      .tier = Tier::kWithinShare,
+                      .promise = promise(base + after, Nanos(0))});
+  };
+  submit(1, 20, milliseconds(300));
+  submit(2, 20, milliseconds(100));
+  submit(3, 20, milliseconds(200));
+  submit(4, 40, milliseconds(200));
+  world.run();
+  EXPECT_LT(world.tokens.at(2)[0], world.tokens.at(4)[0]);
+  EXPECT_LT(world.tokens.at(4)[0], world.tokens.at(3)[0]);
+  EXPECT_LT(world.tokens.at(3)[0], world.tokens.at(1)[0]);
+}
+
+// A lower tier number goes first even with a later deadline.
+TEST(Scheduler, ServesTiersStrictly) {
+  World world(small_config(1, 64));
+  const Instant soon = world.now() + milliseconds(200);
+  world.submit(1, {.prompt = 20,
+                   .max_output = 1,
+                   .expected_output = 1,
+                   .family = 0,
+                   .shared = 0,
+                   .tier = Tier::kAboveShare,
+                   .promise = promise(soon, Nanos(0))});
+  world.submit(2, {.prompt = 20,
+                   .max_output = 1,
+                   .expected_output = 1,
+                   .family = 0,
+                   .shared = 0,
+                   .tier = Tier::kGuaranteed,
+                   .promise = promise(soon + milliseconds(500), Nanos(0))});
+  world.run();
+  EXPECT_LT(world.tokens.at(2)[0], world.tokens.at(1)[0]);
+}
+
+// A request whose deadline has passed is not the most urgent of all: one that can still make it
+// goes first.
+TEST(Scheduler, ServesMissedOnesAfterThoseThatCanMakeIt) {
+  World world(small_config(1, 64));
+  world.advance(milliseconds(1'000));
+  world.submit(1, {.prompt = 20,
+                   .max_output = 1,
+                   .expected_output = 1,
+                   .family = 0,
+                   .shared = 0,
+                   .tier = Tier::kWithinShare,
+                   .promise = promise(world.now() - milliseconds(500), Nanos(0))});
+  world.submit(2, {.prompt = 20,
+                   .max_output = 1,
+                   .expected_output = 1,
+                   .family = 0,
+                   .shared = 0,
+                   .tier = Tier::kWithinShare,
+                   .promise = promise(world.now() + milliseconds(100), Nanos(0))});
+  world.run();
+  EXPECT_LT(world.tokens.at(2)[0], world.tokens.at(1)[0]);
+}
+
+// While a protected stream decodes, a prompt's chunk is as long as its next token's due time
+// allows by the guarded law, and no longer.
+TEST(Scheduler, SizesChunksByTheTightestSlack) {
+  BatchConfig config = small_config(4, 256);
+  config.chunk_tile = Tokens(1);
+  World world(config);
+  world.submit(1, {.prompt = 4,
+                   .max_output = 200,
+                   .expected_output = 200,
+                   .family = 0,
+                   .shared = 0,
+                   .tier = Tier::kWithinShare,
+                   .promise = promise(world.now() + milliseconds(20), milliseconds(40))});
+  world.step();
+  ASSERT_EQ(world.tokens[1].size(), 1U);
+  world.submit(2, {.prompt = 1'000, .max_output = 1, .expected_output = 1});
+  world.compose();
+  ASSERT_NE(world.row(2), nullptr);
+  const Nanos slack = Instant() + milliseconds(60) - world.now();
+  EXPECT_LE(world.scheduler().law().guarded(world.plan().shape), slack);
+  world.perform();
+  world.run();
+  for (std::size_t j = 0; j < world.tokens[1].size(); ++j) {
+    EXPECT_LE(world.tokens[1][j],
+              Instant() + milliseconds(20) + milliseconds(40) * static_cast<std::int64_t>(j));
+  }
+}
+
+// A stream without a promise waits no longer between two tokens than the relaxed pace, whatever
+// prompts arrive; and a prompt gets on in every step.
+TEST(Scheduler, BoundsStepsWithoutAnyPromise) {
+  const BatchConfig config = small_config(8, 1'024);
+  World world(config);
+  world.submit(1, {.prompt = 8, .max_output = 300, .expected_output = 300});
+  world.step();
+  world.submit(2, {.prompt = 4'000, .max_output = 1, .expected_output = 1});
+  while (!world.ended(2)) {
+    world.compose();
+    EXPECT_GT(world.plan().shape.prefill_tokens, 0);
+    world.perform();
+  }
+  EXPECT_LE(world.max_gap(1), config.pace_max);
+}
+
+// A short prompt that arrives behind a long one does not wait for its end, and the long one still
+// gets on in every step while short ones keep coming.
+TEST(Scheduler, ShortPromptsPassLongOnesWithoutStarvingThem) {
+  const BatchConfig config = small_config(16, 1'024);
+  World world(config);
+  world.submit(1, {.prompt = 4'000, .max_output = 1, .expected_output = 1});
+  world.step();
+  std::uint64_t id = 2;
+  while (!world.ended(1)) {
+    world.submit(id++, {.prompt = 30, .max_output = 2, .expected_output = 2});
+    const Tokens before = world.view(1).computed;
+    world.step();
+    if (world.ended(1)) break;
+    EXPECT_GT(world.view(1).computed, before);
+  }
+  world.run();
+  Nanos worst(0);
+  for (std::uint64_t i = 2; i < id; ++i) worst = std::max(worst, world.ttft(i));
+  // 4000 tokens take 2 s alone.
+  EXPECT_LE(worst, milliseconds(400));
+}
+
+// The second of two equal prompts waits for the first one's blocks instead of computing them again.
+TEST(Scheduler, SharesAPromptThatIsBeingComputed) {
+  World world(small_config(4, 256));
+  const Shape shape{
+      .prompt = 1'000, .max_output = 4, .expected_output = 4, .family = 1, .shared = 1'000};
+  world.submit(1, shape);
+  world.submit(2, shape);
+  world.run();
+  EXPECT_EQ(world.usage.at(1).cached_prompt, Tokens(0));
+  EXPECT_EQ(world.usage.at(2).cached_prompt, Tokens(992));  // 62 whole blocks of 16
+  EXPECT_EQ(world.scheduler().counters().prefill_tokens, Tokens(1'008));
+}
+
+// At least the last prompt token is computed, also when every block of the prompt is cached.
+TEST(Scheduler, NeverSharesTheWholePrompt) {
+  World world(small_config(4, 64));
+  const Shape shape{.prompt = 64, .max_output = 2, .expected_output = 2, .family = 1, .shared = 64};
+  world.submit(1, shape);
+  world.run();
+  world.submit(2, shape);
+  world.compose();
+  ASSERT_EQ(world.plan().copies.size(), 1U);
+  EXPECT_EQ(world.plan().copies[0].length, Tokens(48));
+  ASSERT_NE(world.row(2), nullptr);
+  EXPECT_EQ(world.row(2)->from, Tokens(48));
+  EXPECT_TRUE(world.row(2)->samples);
+  world.perform();
+  world.run();
+}
+
+// With true output lengths nobody is ever preempted, and more run at once than a reservation of
+// max_output would let in.
+TEST(Scheduler, TrueForecastsNeedNoPreemption) {
+  BatchConfig config = small_config(32, 256);
+  World world(config);
+  units::Prng prng(3);
+  std::size_t most = 0;
+  for (std::uint64_t id = 1; id <= 300; ++id) {
+    const std::int64_t output = prng.between(1, 300);
+    world.submit(id,
+                 {.prompt = prng.between(10, 300), .max_output = 600, .expected_output = output});
+  }
+  world.ends = [&](const domain::AttemptRef& which, std::int64_t produced) {
+    units::Prng again(3);
+    std::int64_t output = 0;
+    for (std::uint64_t id = 1; id <= which.request.value(); ++id) {
+      output = again.between(1, 300);
+      again.between(10, 300);
+    }
+    return produced >= output;
+  };
+  world.thorough = false;
+  while (world.step()) {
+    std::size_t running = 0;
+    for (const auto& view : world.scheduler().sequences()) running += view.slot >= 0 ? 1 : 0;
+    most = std::max(most, running);
+  }
+  EXPECT_EQ(world.scheduler().counters().preemptions, 0);
+  EXPECT_GT(most, 256U * 16 / (155 + 600));
+}
+
+// A plan that the engine could not run is never tried again unchanged: the next one has fewer
+// prompt tokens, or one stream fewer; and everything still ends well.
+TEST(Scheduler, ChangesAPlanThatFailed) {
+  World world(small_config(4, 64));
+  world.submit(1, {.prompt = 200, .max_output = 8});
+  world.submit(2, {.prompt = 20, .max_output = 8});
+  world.compose();
+  const std::int64_t before = world.plan().shape.prefill_tokens;
+  world.fail(StepFault::kNoMemory);
+  world.compose();
+  EXPECT_LE(world.plan().shape.prefill_tokens, before / 2);
+  EXPECT_LT(world.scheduler().kv().believed(), Blocks(64));
+  world.perform();
+  while (world.tokens[1].empty() || world.tokens[2].empty()) world.step();
+  world.compose();
+  ASSERT_EQ(world.plan().shape.decodes, 2);
+  world.fail(StepFault::kNoMemory);
+  EXPECT_EQ(world.scheduler().counters().preemptions, 1);
+  world.run();
+  EXPECT_EQ(world.outcomes.at(1), Outcome::kCompleted);
+  EXPECT_EQ(world.outcomes.at(2), Outcome::kCompleted);
+}
+
+// When the only try cannot be computed and nothing can be changed about it, it fails; the next one
+// gets its chance.
+TEST(Scheduler, GivesUpATryThatTheEngineCannotRun) {
+  World world(small_config(1, 16));
+  world.submit(1, {.prompt = 1, .max_output = 8});
+  for (int i = 0; i < 3 && !world.ended(1); ++i) {
+    world.compose();
+    world.fail(StepFault::kBroken);
+  }
+  EXPECT_EQ(world.failed.at(1), Reason::kEngineError);
+  world.submit(2, {.prompt = 1, .max_output = 8});
+  world.run();
+  EXPECT_EQ(world.outcomes.at(2), Outcome::kCompleted);
+}
+
+// Memory that was given up after failures is believed in again after enough good steps.
+TEST(Scheduler, BelievesInMemoryAgain) {
+  BatchConfig config = small_config(2, 64);
+  config.believed_recovery = 4;
+  World world(config);
+  world.submit(1, {.prompt = 20, .max_output = 700, .expected_output = 700});
+  world.compose();
+  world.fail(StepFault::kNoMemory);
+  ASSERT_LT(world.scheduler().kv().believed(), Blocks(64));
+  world.run();
+  EXPECT_EQ(world.scheduler().kv().believed(), Blocks(64));
+}
+
+// The report counts what is held, what waits, and what is still to compute.
+TEST(Scheduler, ReportsWhatItHolds) {
+  World world(small_config(1, 64));
+  world.submit(1, {.prompt = 32, .max_output = 8});
+  world.submit(2, {.prompt = 100, .max_output = 8});
+  world.compose();
+  domain::StateReport report = world.scheduler().report(world.now());
+  EXPECT_EQ(report.running, 1);
+  EXPECT_EQ(report.waiting, 1);
+  EXPECT_EQ(report.kv_used, Blocks(2));
+  EXPECT_EQ(report.prefill_backlog, Tokens(132));
+  EXPECT_GT(report.step_end, world.now());
+  world.perform();
+  report = world.scheduler().report(world.now());
+  EXPECT_EQ(report.prefill_backlog, Tokens(100));
+  EXPECT_EQ(report.step_end, world.now());
+}
+
+// Equal calls give equal plans, to the last row.
+TEST(Scheduler, IsDeterministic) {
+  const auto history = [] {
+    World world(small_config(6, 48));
+    world.thorough = false;
+    units::Prng prng(11);
+    std::vector<std::int64_t> trace;
+    for (std::uint64_t id = 1; id < 200; ++id) {
+      world.submit(id, {.prompt = prng.between(1, 200),
+                        .max_output = prng.between(1, 60),
+                        .expected_output = 20,
+                        .family = static_cast<std::uint64_t>(prng.between(1, 3)),
+                        .shared = 48,
+                        .tier = static_cast<Tier>(prng.between(0, 3))});
+      world.step();
+      for (const Row& row : world.plan().rows) {
+        trace.insert(trace.end(), {static_cast<std::int64_t>(row.ref.request.value()), row.slot,
+                                   row.from.value(), row.count.value()});
+      }
+    }
+    return trace;
+  };
+  EXPECT_EQ(history(), history());
 }
 
 }  // namespace
