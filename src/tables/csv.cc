@@ -45,16 +45,29 @@ units::Result<std::size_t> split(std::string_view line, std::vector<std::string>
 
 }  // namespace
 
+units::Result<bool> Csv::read_header() {
+  std::string_view header;
+  auto got = lines_.next(header);
+  if (!got) return got;
+  if (!*got) {
+    return units::error(lines_.path(), "the file is empty; its first line should name the columns");
+  }
+  auto count = split(header, columns_);
+  if (!count) return units::error(where(), count.error().message);
+  return true;
+}
+
 units::Result<Csv> Csv::open(const std::string& path) {
   auto lines = LineReader::open(path);
   if (!lines) return tl::unexpected(lines.error());
   Csv csv(std::move(*lines));
-  std::string_view header;
-  auto got = csv.lines_.next(header);
-  if (!got) return tl::unexpected(got.error());
-  if (!*got) return units::error(path, "the file is empty; its first line should name the columns");
-  auto count = split(header, csv.columns_);
-  if (!count) return units::error(csv.where(), count.error().message);
+  if (auto header = csv.read_header(); !header) return tl::unexpected(header.error());
+  return csv;
+}
+
+units::Result<Csv> Csv::from_text(std::string name, std::string_view text) {
+  Csv csv(LineReader::from_text(std::move(name), text));
+  if (auto header = csv.read_header(); !header) return tl::unexpected(header.error());
   return csv;
 }
 

@@ -18,6 +18,8 @@ class Csv {
  public:
   // Opens the file and reads the header. Fails when there is none.
   static units::Result<Csv> open(const std::string& path);
+  // The same on a text in memory, which must stay alive; `name` stands for the path in errors.
+  static units::Result<Csv> from_text(std::string name, std::string_view text);
 
   // Position of a column, or nullopt; require() fails with the columns that are there.
   std::optional<std::size_t> column(std::string_view name) const;
@@ -40,6 +42,7 @@ class Csv {
 
  private:
   explicit Csv(LineReader lines) : lines_(std::move(lines)) {}
+  units::Result<bool> read_header();
 
   LineReader lines_;
   std::vector<std::string> columns_;

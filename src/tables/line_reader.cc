@@ -74,6 +74,20 @@ class ZstdSource final : public LineReader::Source {
   std::size_t pending_ = 0;
 };
 
+class TextSource final : public LineReader::Source {
+ public:
+  explicit TextSource(std::string_view text) : rest_(text) {}
+
+  units::Result<std::size_t> read(char* buffer, std::size_t size) override {
+    const std::size_t taken = rest_.copy(buffer, size);
+    rest_.remove_prefix(taken);
+    return taken;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
 units::Result<std::unique_ptr<LineReader::Source>> open_source(const std::string& path) {
   std::unique_ptr<LineReader::Source> source;
   if (path.ends_with(".zst")) {
@@ -96,6 +110,10 @@ units::Result<LineReader> LineReader::open(const std::string& path) {
   auto source = open_source(path);
   if (!source) return tl::unexpected(source.error());
   return LineReader(path, std::move(*source));
+}
+
+LineReader LineReader::from_text(std::string name, std::string_view text) {
+  return {std::move(name), std::make_unique<TextSource>(text)};
 }
 
 units::Result<bool> LineReader::fill() {

@@ -18,6 +18,8 @@ class LineReader {
 
   // Fails when the file cannot be opened.
   static units::Result<LineReader> open(const std::string& path);
+  // Lines of a text in memory; `name` stands for the path in errors. The text must stay alive.
+  static LineReader from_text(std::string name, std::string_view text);
 
   // The next line without its line end, valid until the next call; false at the end of the file.
   // Fails on a read or decompression error and on a line that is too long.
