@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "catalogue/files.h"
 #include "catalogue/roofline.h"
-#include "embedded.h"
 #include "tables/csv.h"
 #include "units/check.h"
 
