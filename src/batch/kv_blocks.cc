@@ -231,6 +231,7 @@ Blocks KvBlocks::available() const {
 }
 
 std::int64_t KvBlocks::shared_prefix(Slot slot) const {
+  if (shared_ == 0) return 0;
   const auto& list = at(slot).blocks;
   return leading(per_sequence_, size_of(list), [&](std::int64_t i) {
     return blocks_[list[static_cast<std::size_t>(i)]].running > 1;

@@ -15,19 +15,32 @@ Reservation::Reservation(Core& core) : core_(core) {
 
 bool Reservation::fits(Index candidate, const KvBlocks::Hit& hit, std::span<const Index> without) {
   residents_.clear();
+  cost::Resident sum;
+  const auto add = [&](Sequence& sequence, std::int64_t shared_blocks) {
+    residents_.push_back(resident(sequence, shared_blocks));
+    const cost::Resident& added = residents_.back();
+    sum.occupied += added.occupied;
+    sum.remaining.mean += added.remaining.mean;
+    sum.remaining.variance =
+        units::add_saturating(sum.remaining.variance, added.remaining.variance);
+  };
   for (const Index index : core_.sequences.running()) {
-    if (std::find(without.begin(), without.end(), index) != without.end()) continue;
-    Sequence& sequence = core_.sequences[index];
-    residents_.push_back(resident(sequence, shared_prefix(sequence)));
+    if (!without.empty() && std::find(without.begin(), without.end(), index) != without.end()) {
+      continue;
+    }
+    add(core_.sequences[index], shared_prefix(core_.sequences[index]));
   }
   if (residents_.empty()) return true;
-  residents_.push_back(resident(core_.sequences[candidate], hit.referenced));
+  add(core_.sequences[candidate], hit.referenced);
 
   const Blocks believed = core_.kv.believed();
   const Blocks usable = believed - units::scaled(believed, core_.config.kv_watermark);
-  const Tokens peak = cost::predicted_peak(residents_, core_.config.z_thousandths);
-  return peak + Tokens(core_.kv.shared().value() * core_.block_tokens()) <=
-         Tokens(usable.value() * core_.block_tokens());
+  const Tokens room((usable - core_.kv.shared()).value() * core_.block_tokens());
+  // Two bounds that need no sorting: what is there now, and everybody at its end at once.
+  if (sum.occupied > room) return false;
+  const std::int64_t z = core_.config.z_thousandths;
+  if (cost::predicted_peak({&sum, 1}, z) <= room) return true;
+  return cost::predicted_peak(residents_, z) <= room;
 }
 
 // Half a block stands for the unused rest of the last one.
