@@ -1,0 +1,73 @@
+// tidegate check FILE: everything that is wrong with a configuration, or what it describes.
+#include <boost/json.hpp>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "config/load.h"
+#include "subcommand.h"
+
+namespace tidegate::app {
+namespace {
+
+struct CheckOptions {
+  std::string file;
+  bool json = false;
+};
+
+void print_problems(const config::LoadErrors& problems, bool json) {
+  if (!json) {
+    for (const units::Error& each : problems) {
+      std::cout << each.where << ": " << each.message << "\n";
+    }
+    return;
+  }
+  boost::json::array list;
+  for (const units::Error& each : problems) {
+    list.push_back(boost::json::object{{"where", each.where}, {"message", each.message}});
+  }
+  std::cout << boost::json::object{{"valid", false}, {"problems", std::move(list)}} << "\n";
+}
+
+void print_summary(const config::ServerConfig& config, bool json) {
+  if (json) {
+    std::cout << boost::json::object{{"valid", true},
+                                     {"listen", config.server.listen.text()},
+                                     {"engines", config.engines.size()},
+                                     {"models", config.models.size()},
+                                     {"classes", config.classes.size()},
+                                     {"tenants", config.tenants.size()}}
+              << "\n";
+    return;
+  }
+  std::cout << config.file << ": in order; listens on " << config.server.listen.text() << ", "
+            << config.engines.size() << " engine(s), " << config.models.size() << " model(s), "
+            << config.classes.size() << " class(es), " << config.tenants.size() << " tenant(s)\n";
+}
+
+int check(const CheckOptions& options) {
+  const auto config = config::load_server_config(options.file);
+  if (!config) {
+    print_problems(config.error(), options.json);
+    return kWrongInput;
+  }
+  print_summary(*config, options.json);
+  return kDone;
+}
+
+}  // namespace
+
+Subcommand add_check(CLI::App& parent) {
+  CLI::App* app = parent.add_subcommand("check", "Validate a configuration file");
+  const auto options = std::make_shared<CheckOptions>();
+  app->add_option("FILE", options->file, "The YAML file")->required();
+  app->add_flag("--json", options->json, "Print JSON");
+  app->footer(
+      "Prints every problem as FILE:LINE: what is wrong; what would be right.\n\n"
+      "Examples:\n"
+      "  tidegate check examples/serve.yaml\n"
+      "  tidegate check --json examples/serve.yaml");
+  return {app, [options] { return check(*options); }};
+}
+
+}  // namespace tidegate::app

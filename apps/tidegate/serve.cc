@@ -1,0 +1,195 @@
+// tidegate serve: options to a configuration, engines, a gateway, and its life until a signal.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "config/defaults.h"
+#include "config/load.h"
+#include "config/quantity_text.h"
+#include "gateway/clock.h"
+#include "gateway/open_engines.h"
+#include "gateway/server_shell.h"
+#include "model_files.h"
+#include "subcommand.h"
+
+namespace tidegate::app {
+namespace {
+
+struct ServeOptions {
+  std::string file;
+  std::string listen;
+  std::vector<std::string> models;
+  int threads = 0;
+  std::string log_file;
+  std::string journal;
+  std::string drain;
+};
+
+int complain(const units::Error& error) {
+  std::fprintf(stderr, "tidegate serve: %s%s%s\n", error.where.c_str(),
+               error.where.empty() ? "" : ": ", error.message.c_str());
+  return kWrongInput;
+}
+
+tl::expected<config::ServerConfig, config::LoadErrors> base_config(const ServeOptions& options) {
+  if (!options.file.empty()) return config::load_server_config(options.file);
+  std::vector<std::string> models = options.models;
+  if (models.empty()) {
+    auto bundled = bundled_model();
+    if (!bundled) return tl::unexpected(config::LoadErrors{bundled.error()});
+    models.push_back(std::move(*bundled));
+  }
+  for (const std::string& model : models) {
+    std::error_code failure;
+    if (std::filesystem::is_regular_file(model, failure)) continue;
+    return tl::unexpected(config::LoadErrors{
+        units::Error{"--model", "there is no file '" + model + "'; name a GGUF file"}});
+  }
+  return config::config_for_models(models);
+}
+
+// The command line wins over the environment, and that over the file.
+units::Result<void> override_config(const ServeOptions& options, config::ServerConfig& config) {
+  if (!options.listen.empty()) {
+    const auto address = config::parse_address(options.listen);
+    if (!address) return units::error("--listen", address.error().message);
+    config.server.listen = *address;
+  }
+  if (!options.drain.empty()) {
+    const auto limit = config::parse_duration(options.drain);
+    if (!limit) return units::error("--drain", limit.error().message);
+    config.server.drain = *limit;
+  }
+  if (!options.journal.empty()) config.server.journal = {options.journal, true};
+  if (!options.log_file.empty()) config.server.log_file = options.log_file;
+  for (config::EngineConfig& engine : config.engines) {
+    if (options.threads > 0) engine.threads = options.threads;
+  }
+  return {};
+}
+
+std::string file_text(const std::string& path) {
+  std::ostringstream text;
+  if (!path.empty()) text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+// Signals are waited for, never handled: blocked here, before the first thread is made.
+sigset_t block_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int each : {SIGTERM, SIGINT}) sigaddset(&set, each);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  return set;
+}
+
+// True when SIGTERM or SIGINT came within a tenth of a second.
+bool asked_to_stop(const sigset_t& set) {
+  const timespec tenth{0, 100'000'000};
+  return sigtimedwait(&set, nullptr, &tenth) > 0;
+}
+
+void print_ready(const gateway::ServerShell& shell, const config::ServerConfig& config) {
+  const std::string address = shell.address().text();
+  const bool keyless = config.tenants.empty() || config.tenants.front().keys.empty();
+  std::printf(
+      "Tidegate is ready on http://%s\n\n"
+      "  curl -N http://%s/v1/chat/completions -H 'content-type: application/json'%s \\\n"
+      "    -d '{\"model\":\"%s\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":"
+      "\"Tell me a story about a boat.\"}]}'\n\n",
+      address.c_str(), address.c_str(), keyless ? "" : " -H \"authorization: Bearer $API_KEY\"",
+      config.models.front().name.c_str());
+  std::fflush(stdout);
+}
+
+// From SIGTERM to the end: wait for what runs, up to the limit; a second signal cuts it short.
+void drain(gateway::ServerShell& shell, units::Nanos limit, const sigset_t& signals) {
+  shell.log().info("drain", "no new requests; running ones may finish");
+  shell.begin_drain();
+  const units::Instant end = gateway::now() + limit;
+  while (!shell.drained() && gateway::now() < end) {
+    if (asked_to_stop(signals)) break;
+  }
+  if (shell.drained()) return;
+  shell.log().warning("drain", "cutting what still runs");
+  shell.abandon();
+  const units::Instant grace = gateway::now() + units::seconds(5);
+  while (!shell.drained() && gateway::now() < grace) asked_to_stop(signals);
+}
+
+int live(gateway::ServerShell& shell, const config::ServerConfig& config, const sigset_t& signals) {
+  shell.start();
+  bool announced = false;
+  while (!asked_to_stop(signals)) {
+    if (announced || !shell.ready()) continue;
+    print_ready(shell, config);
+    announced = true;
+  }
+  drain(shell, config.server.drain, signals);
+  shell.stop();
+  return kDone;
+}
+
+int serve(const ServeOptions& options) {
+  auto config = base_config(options);
+  if (!config) {
+    for (const units::Error& each : config.error()) complain(each);
+    return kWrongInput;
+  }
+  if (const auto done = override_config(options, *config); !done) return complain(done.error());
+  const sigset_t signals = block_signals();
+  auto engines = gateway::open_engines(*config, [](std::string_view line) {
+    std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+  });
+  if (!engines) return complain(engines.error());
+  const bool anonymous = !config->server.listen.loopback() && config->tenants.front().keys.empty();
+  gateway::ServerShell::Options shell_options;
+  shell_options.config = *config;
+  shell_options.engines = std::move(*engines);
+  shell_options.journal_configuration = file_text(options.file);
+  shell_options.on_drain = [] { kill(getpid(), SIGTERM); };
+  auto shell = gateway::ServerShell::open(std::move(shell_options));
+  if (!shell) {
+    complain(shell.error());
+    return kFailed;
+  }
+  if (anonymous) {
+    (*shell)->log().warning("open_to_all", "no keys, and the address is not a loopback one");
+  }
+  return live(**shell, *config, signals);
+}
+
+}  // namespace
+
+Subcommand add_serve(CLI::App& parent) {
+  CLI::App* app = parent.add_subcommand("serve", "Serve models behind the OpenAI API");
+  const auto options = std::make_shared<ServeOptions>();
+  auto* file = app->add_option("--config", options->file, "Configuration file (YAML)");
+  app->add_option("--listen", options->listen, "HOST:PORT; default 127.0.0.1:8080")
+      ->envname("TIDEGATE_LISTEN");
+  app->add_option("--model", options->models, "GGUF file to serve; may be given several times")
+      ->excludes(file);
+  app->add_option("--threads", options->threads, "Compute threads of each engine")
+      ->check(CLI::Range(1, 1'024));
+  app->add_option("--log-file", options->log_file, "Log to this file instead of stderr");
+  app->add_option("--journal", options->journal, "Record events and decisions in this file");
+  app->add_option("--drain", options->drain, "How long running requests may take after SIGTERM");
+  app->footer(
+      "Without --config and --model the bundled model tidegate-tiny is served to everybody on "
+      "this\n"
+      "machine. SIGTERM drains and ends with status 0; a second one cuts what still runs.\n\n"
+      "Examples:\n"
+      "  tidegate serve\n"
+      "  tidegate serve --model llama-3.1-8b-q4_k_m.gguf --threads 8\n"
+      "  tidegate serve --config examples/serve.yaml");
+  return {app, [options] { return serve(*options); }};
+}
+
+}  // namespace tidegate::app

@@ -1,0 +1,181 @@
+#include "gateway/decision_loop.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "gateway/clock.h"
+#include "gateway/pool_setup.h"
+
+namespace tidegate::gateway {
+namespace {
+
+// How often callers who wait are looked after and the queue gauges set.
+constexpr units::Nanos kRound = units::milliseconds(100);
+
+}  // namespace
+
+DecisionLoop::DecisionLoop(const DecisionParts& parts)
+    : parts_(parts),
+      scheduler_(pool_config(parts.config)),
+      forecasts_(parts.config.classes.size(), parts.config.models.size()),
+      attainment_(parts.config.classes.size(), parts.config.tenants.size()) {}
+
+void DecisionLoop::run() {
+  std::vector<Message> messages;
+  while (parts_.mailbox.take(messages, std::min(wake_, next_round_))) {
+    for (Message& message : messages) handle(message);
+    now_ = std::max(now_, now());
+    if (now_ >= wake_) {
+      wake_ = units::Instant::never();
+      step(domain::Tick{});
+    }
+    if (now_ >= next_round_) {
+      tell_held();
+      gauge_queues();
+    }
+    if (!live_.empty() || when_idle_.empty()) continue;
+    for (const auto& then : std::exchange(when_idle_, {})) then();
+  }
+}
+
+void DecisionLoop::handle(Message& message) {
+  now_ = std::max(now_, now());
+  if (auto* submission = std::get_if<Submission>(&message)) {
+    submit(*submission);
+  } else if (const auto* event = std::get_if<domain::Event>(&message)) {
+    note(*event);
+    step(*event);
+  } else {
+    std::get<Visit>(message)(*this);
+  }
+}
+
+void DecisionLoop::submit(Submission& submission) {
+  for (std::size_t i = 0; i < submission.lanes.size(); ++i) {
+    Lane& lane = submission.lanes[i];
+    lane.request.promise = submission.terms.promise(lane.request.arrival);
+    forecasts_.fill(lane.request);
+    const domain::Request& request = lane.request;
+    LiveRequest live;
+    live.call = submission.call;
+    live.lane = i;
+    live.generation = std::move(lane.generation);
+    live.tenant = request.tenant;
+    live.service_class = request.service_class;
+    live.model = request.model;
+    live.arrival = request.arrival;
+    live.promise = request.promise;
+    live_.emplace(request.id, std::move(live));
+    waiting_.insert(request.id);
+    log_.arrived(request);
+  }
+  for (Lane& lane : submission.lanes) step(domain::Arrived{std::move(lane.request)});
+  next_round_ = std::min(next_round_, now_ + kRound);
+}
+
+void DecisionLoop::step(const domain::Event& event) {
+  const units::Instant before = now();
+  const auto& decisions = scheduler_.step(event, now_);
+  parts_.metrics.decision(now() - before);
+  parts_.journal.record(now_, event, decisions);
+  for (const domain::Decision& decision : decisions) {
+    log_.decided(decision, now_);
+    perform(decision);
+  }
+}
+
+void DecisionLoop::note(const domain::Event& event) {
+  if (const auto* produced = std::get_if<domain::TokensProduced>(&event)) {
+    note_tokens(*produced);
+  } else if (const auto* finished = std::get_if<domain::Finished>(&event)) {
+    if (LiveRequest* live = find(finished->ref.request)) live->usage = finished->usage;
+  } else if (const auto* joined = std::get_if<domain::EngineJoined>(&event)) {
+    note_engine(joined->spec);
+  } else if (const auto* lost = std::get_if<domain::EngineLost>(&event)) {
+    note_engine(*lost);
+  } else if (const auto* report = std::get_if<domain::StateReport>(&event)) {
+    const auto found = up_.find(report->engine);
+    if (found == up_.end()) return;
+    reports_[report->engine] = *report;
+    parts_.metrics.engine_report(*report, found->second.limits.kv_blocks);
+  }
+}
+
+void DecisionLoop::note_tokens(const domain::TokensProduced& produced) {
+  LiveRequest* live = find(produced.ref.request);
+  if (live == nullptr || produced.count.value() <= 0) return;
+  if (!live->first_token) {
+    live->first_token = now_;
+    parts_.metrics.first_token(now_ - live->arrival);
+  } else {
+    parts_.metrics.token_gap(now_ - live->last_token, produced.count);
+  }
+  live->last_token = now_;
+  live->usage.output += produced.count;
+  const std::int64_t newest = std::max<std::int64_t>(live->usage.output.value() - 1, 0);
+  live->in_time = live->in_time && now_ <= live->promise.token_due(newest);
+}
+
+void DecisionLoop::note_engine(const domain::EngineSpec& joined) {
+  up_[joined.id] = joined;
+  if (on_join_) on_join_(joined);
+  parts_.metrics.engine_health(joined.id, true);
+}
+
+void DecisionLoop::note_engine(const domain::EngineLost& lost) {
+  up_.erase(lost.engine);
+  parts_.metrics.engine_health(lost.engine, false);
+}
+
+bool DecisionLoop::ready() const {
+  if (draining_) return false;
+  return std::all_of(
+      parts_.config.models.begin(), parts_.config.models.end(), [this](const auto& m) {
+        return std::any_of(up_.begin(), up_.end(),
+                           [&m](const auto& each) { return each.second.model == m.id; });
+      });
+}
+
+void DecisionLoop::drain(bool abandon) {
+  draining_ = true;
+  step(domain::DrainRequested{abandon});
+}
+
+void DecisionLoop::when_idle(std::function<void()> then) {
+  if (live_.empty()) {
+    then();
+  } else {
+    when_idle_.push_back(std::move(then));
+  }
+}
+
+void DecisionLoop::tell_held() {
+  std::set<const Call*> told;
+  for (const units::RequestId id : waiting_) {
+    const LiveRequest* live = find(id);
+    if (told.insert(live->call.get()).second) live->call->hold_tick(now_);
+  }
+  next_round_ = waiting_.empty() ? units::Instant::never() : now_ + kRound;
+}
+
+void DecisionLoop::gauge_queues() {
+  std::vector<std::int64_t> depth(parts_.config.classes.size());
+  for (const units::RequestId id : waiting_) ++depth[find(id)->service_class.value()];
+  for (std::size_t i = 0; i < depth.size(); ++i) {
+    parts_.metrics.queue_depth(parts_.config.classes[i].name, depth[i]);
+  }
+  parts_.metrics.held(static_cast<std::int64_t>(waiting_.size()));
+}
+
+const domain::StateReport* DecisionLoop::report(units::EngineId id) const {
+  const auto found = reports_.find(id);
+  return found == reports_.end() ? nullptr : &found->second;
+}
+
+LiveRequest* DecisionLoop::find(units::RequestId id) {
+  const auto found = live_.find(id);
+  return found == live_.end() ? nullptr : &found->second;
+}
+
+}  // namespace tidegate::gateway

@@ -1,0 +1,107 @@
+// The one thread that decides: it takes messages out of the mailbox in order, stamps each with the
+// time, feeds it to the pool tier's step(), writes down what was decided and performs it. The only
+// owner of the scheduler, of the forecasts and of the requests alive; others who want to look or to
+// act post a Visit.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/server_config.h"
+#include "gateway/attainment.h"
+#include "gateway/decision_log.h"
+#include "gateway/engine_set.h"
+#include "gateway/forecasts.h"
+#include "gateway/journal_sink.h"
+#include "gateway/live_request.h"
+#include "gateway/mailbox.h"
+#include "gateway/metrics.h"
+#include "gateway/text_routes.h"
+#include "pool/pool_scheduler.h"
+
+namespace tidegate::gateway {
+
+// What the loop works with; all of it outlives the loop.
+struct DecisionParts {
+  const config::ServerConfig& config;
+  Mailbox& mailbox;
+  EngineSet& engines;
+  TextRoutes& routes;
+  Metrics& metrics;
+  JournalSink& journal;
+};
+
+class DecisionLoop {
+ public:
+  explicit DecisionLoop(const DecisionParts& parts);
+
+  // Runs until the mailbox is closed.
+  void run();
+
+  // For visits, on the decision thread.
+  const pool::PoolScheduler& scheduler() const { return scheduler_; }
+  const DecisionLog& log() const { return log_; }
+  const config::ServerConfig& config() const { return parts_.config; }
+  const std::string& engine_name(units::EngineId id) const { return parts_.engines.name(id); }
+  // The engine's last report; null before the first.
+  const domain::StateReport* report(units::EngineId id) const;
+  std::size_t alive() const { return live_.size(); }
+  std::size_t waiting() const { return waiting_.size(); }
+  // Engines that joined and were not lost since, as they joined.
+  const std::map<units::EngineId, domain::EngineSpec>& engines_up() const { return up_; }
+  // Every model has an engine that is up.
+  bool ready() const;
+  // No new admissions; with `abandon` everything alive ends now.
+  void drain(bool abandon);
+  bool draining() const { return draining_; }
+  // Runs `then`, on this thread, once nothing is alive.
+  void when_idle(std::function<void()> then);
+  // Called with each engine that joins, on this thread.
+  void on_join(std::function<void(const domain::EngineSpec&)> callback) {
+    on_join_ = std::move(callback);
+  }
+
+ private:
+  void handle(Message& message);
+  void submit(Submission& submission);
+  void step(const domain::Event& event);
+  // What the events tell about requests alive, before the scheduler hears of them.
+  void note(const domain::Event& event);
+  void note_tokens(const domain::TokensProduced& produced);
+  void note_engine(const domain::EngineSpec& joined);
+  void note_engine(const domain::EngineLost& lost);
+  void perform(const domain::Decision& decision);
+  void perform(const domain::Admit& admit);
+  void perform(const domain::Hold& hold);
+  void perform(const domain::End& end);
+  void perform(const domain::Downgrade& downgrade);
+  void perform(const domain::Assign& assign);
+  void perform(const domain::Abort& abort);
+  void perform(const domain::WakeAt& wake);
+  void account(const LiveRequest& request, const domain::End& end);
+  void tell_held();
+  void gauge_queues();
+  LiveRequest* find(units::RequestId id);
+
+  DecisionParts parts_;
+  pool::PoolScheduler scheduler_;
+  Forecasts forecasts_;
+  Attainment attainment_;
+  DecisionLog log_;
+  std::map<units::RequestId, LiveRequest> live_;
+  std::set<units::RequestId> waiting_;
+  std::map<units::EngineId, domain::EngineSpec> up_;
+  std::map<units::EngineId, domain::StateReport> reports_;
+  std::vector<std::function<void()>> when_idle_;
+  std::function<void(const domain::EngineSpec&)> on_join_;
+  units::Instant now_;
+  units::Instant wake_ = units::Instant::never();
+  units::Instant next_round_;  // of hold comments and queue gauges
+  bool draining_ = false;
+};
+
+}  // namespace tidegate::gateway

@@ -1,0 +1,61 @@
+#include "gateway/open_engines.h"
+
+#include <memory>
+#include <utility>
+
+#include "gateway/clock.h"
+
+#if TIDEGATE_HAS_LLAMA
+#include "engines/llama/llama_engine.h"
+#endif
+
+namespace tidegate::gateway {
+
+#if TIDEGATE_HAS_LLAMA
+namespace {
+
+engines::llama::LlamaOptions options_of(const config::EngineConfig& engine,
+                                        const EngineWarning& warning) {
+  engines::llama::LlamaOptions options;
+  options.path = engine.gguf;
+  options.engine = engine.id;
+  options.model = engine.model;
+  options.now = now;
+  options.log = [warning](engines::llama::LogLevel level, std::string_view line) {
+    if (level >= engines::llama::LogLevel::kWarning) warning(line);
+  };
+  options.threads = static_cast<std::int32_t>(engine.threads);
+  options.gpu_layers = static_cast<std::int32_t>(engine.gpu_layers);
+  options.max_sequences = static_cast<std::int32_t>(engine.max_sequences);
+  options.kv_tokens = engine.kv_tokens;
+  options.max_context = engine.max_context;
+  options.max_step_tokens = engine.max_step_tokens;
+  options.kv_unified = engine.kv_unified;
+  options.calibration = engine.calibration;
+  return options;
+}
+
+}  // namespace
+
+units::Result<std::vector<NamedEngine>> open_engines(const config::ServerConfig& config,
+                                                     EngineWarning warning) {
+  std::vector<NamedEngine> engines;
+  for (const config::EngineConfig& each : config.engines) {
+    auto engine = engines::llama::open_engine(options_of(each, warning));
+    if (!engine) {
+      return units::error(each.name + " (" + each.gguf + ")", engine.error().message);
+    }
+    engines.push_back({each.name, each.model, std::move(*engine)});
+  }
+  return engines;
+}
+
+#else
+
+units::Result<std::vector<NamedEngine>> open_engines(const config::ServerConfig&, EngineWarning) {
+  return units::error("", "this build has no llama.cpp engine; build with -DTIDEGATE_LLAMA=ON");
+}
+
+#endif
+
+}  // namespace tidegate::gateway

@@ -1,0 +1,21 @@
+// From the configuration to engines that are loaded but not started. Reads the model files.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "config/server_config.h"
+#include "gateway/engine_set.h"
+#include "units/result.h"
+
+namespace tidegate::gateway {
+
+// A warning of an engine, for the log; may come from any thread.
+using EngineWarning = std::function<void(std::string_view line)>;
+
+// Error: names the engine and says why it cannot be opened. In a build without llama.cpp every one.
+units::Result<std::vector<NamedEngine>> open_engines(const config::ServerConfig& config,
+                                                     EngineWarning warning);
+
+}  // namespace tidegate::gateway

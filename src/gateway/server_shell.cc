@@ -1,0 +1,192 @@
+#include "gateway/server_shell.h"
+
+#include <chrono>
+#include <utility>
+
+#include "gateway/pool_setup.h"
+#include "openai/refusal.h"
+
+namespace tidegate::gateway {
+namespace {
+
+// Messages that may wait for the decision thread before the edge turns callers away.
+constexpr std::size_t kMailboxMessages = 65'536;
+// How long the last bytes may take to leave when the server stops.
+constexpr auto kFlush = std::chrono::seconds(2);
+
+std::chrono::milliseconds chrono_of(units::Nanos span) {
+  return std::chrono::milliseconds(span.value() / 1'000'000);
+}
+
+std::vector<std::string> model_names(const config::ServerConfig& config) {
+  std::vector<std::string> names;
+  for (const config::ModelConfig& model : config.models) names.push_back(model.name);
+  return names;
+}
+
+std::vector<std::string> engine_names(const config::ServerConfig& config) {
+  std::vector<std::string> names;
+  for (const config::EngineConfig& engine : config.engines) names.push_back(engine.name);
+  return names;
+}
+
+std::pair<net::Headers, std::string> own_refusal(int status, std::string_view what) {
+  const openai::Refusal refusal = openai::refusal(openai::edge_error(status), std::string(what));
+  return {openai::refusal_headers(refusal), openai::error_body(refusal)};
+}
+
+void wait_until_closed(const net::Server& server) {
+  const auto limit = std::chrono::steady_clock::now() + kFlush;
+  while (server.stats().open > 0 && std::chrono::steady_clock::now() < limit) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+}  // namespace
+
+ServerShell::ServerShell(Options options)
+    : options_(std::move(options)), mailbox_(kMailboxMessages) {}
+
+ServerShell::~ServerShell() {
+  stop();
+}
+
+units::Result<std::unique_ptr<ServerShell>> ServerShell::open(Options options) {
+  std::unique_ptr<ServerShell> shell(new ServerShell(std::move(options)));
+  const config::ServerConfig& config = shell->options_.config;
+  auto log = RequestLog::open(config.server.log_file, config.server.log_level);
+  if (!log) return tl::unexpected(log.error());
+  shell->log_ = std::move(*log);
+  shell->metrics_ = std::make_unique<Metrics>(engine_names(config));
+  if (const auto opened = shell->open_journal(); !opened) return tl::unexpected(opened.error());
+  shell->engines_ =
+      std::make_unique<EngineSet>(std::move(shell->options_.engines), model_names(config));
+  shell->loop_ = std::make_unique<DecisionLoop>(DecisionParts{config, shell->mailbox_,
+                                                              *shell->engines_, shell->routes_,
+                                                              *shell->metrics_, shell->journal_});
+  shell->edge_ = std::make_unique<Edge>(
+      EdgeParts{config, *shell->engines_, shell->mailbox_, *shell->metrics_, *shell->log_});
+  shell->operations_ = std::make_unique<Operations>(
+      OperationsParts{config, shell->mailbox_, *shell->metrics_, [raw = shell.get()] {
+                        raw->options_.on_drain ? raw->options_.on_drain() : raw->begin_drain();
+                      }});
+  if (const auto bound = shell->listen(); !bound) return tl::unexpected(bound.error());
+  return shell;
+}
+
+units::Result<void> ServerShell::open_journal() {
+  const config::JournalConfig& journal = options_.config.server.journal;
+  if (journal.path.empty()) return {};
+  const auto opened =
+      journal_.open(journal.path, options_.journal_configuration, [this](const std::string& why) {
+        metrics_->journal_failed(true);
+        log_->warning("journal_stopped", why);
+      });
+  if (opened || journal.required) return opened;
+  metrics_->journal_failed(true);
+  log_->warning("journal_stopped", opened.error().message);
+  return {};
+}
+
+net::ServerOptions ServerShell::net_options(const config::Address& address) const {
+  const config::EdgeLimits& limits = options_.config.server.limits;
+  net::ServerOptions options;
+  options.address = address.host == "localhost" ? "127.0.0.1" : address.host;
+  options.port = address.port;
+  options.threads = static_cast<int>(options_.config.server.net_threads);
+  options.limits.body_bytes = static_cast<std::size_t>(limits.body.value());
+  options.limits.header_bytes = static_cast<std::size_t>(limits.headers.value());
+  options.limits.connections = static_cast<std::size_t>(limits.connections);
+  options.limits.header_timeout = chrono_of(limits.header_timeout);
+  options.limits.body_grace = chrono_of(limits.body_timeout);
+  options.limits.idle_timeout = chrono_of(limits.idle_timeout);
+  options.limits.write_stall_timeout = chrono_of(limits.stall_timeout);
+  options.refusal_body = own_refusal;
+  return options;
+}
+
+units::Result<void> ServerShell::listen() {
+  const config::ServerSettings& settings = options_.config.server;
+  auto server = net::Server::listen(
+      net_options(settings.listen),
+      [this, alone = !settings.admin.listen.has_value()](
+          const std::shared_ptr<net::Exchange>& exchange) { handle(exchange, alone); });
+  if (!server) return tl::unexpected(server.error());
+  server_ = std::move(*server);
+  if (!settings.admin.listen) return {};
+  auto admin = net::Server::listen(
+      net_options(*settings.admin.listen), [this, open = settings.admin.listen->loopback()](
+                                               const std::shared_ptr<net::Exchange>& exchange) {
+        const std::string_view target = exchange->request().target;
+        const std::string_view path = target.substr(0, target.find('?'));
+        if (!operations_->handle(exchange, path, open)) edge_->handle(exchange);
+      });
+  if (!admin) return tl::unexpected(admin.error());
+  admin_server_ = std::move(*admin);
+  return {};
+}
+
+// On the main address health is always answered; metrics and the admin API only where they have no
+// address of their own.
+void ServerShell::handle(const std::shared_ptr<net::Exchange>& exchange, bool admin_plane) {
+  const std::string_view target = exchange->request().target;
+  const std::string_view path = target.substr(0, target.find('?'));
+  const bool health = path == "/healthz" || path == "/livez" || path == "/readyz";
+  const bool open = options_.config.server.listen.loopback();
+  if ((health || admin_plane) && operations_->handle(exchange, path, open)) return;
+  edge_->handle(exchange);
+}
+
+void ServerShell::start() {
+  loop_->on_join([this](const domain::EngineSpec& spec) { joined(spec); });
+  decisions_ = std::thread([this] { loop_->run(); });
+  engines_->start(mailbox_, routes_);
+  server_->start();
+  if (admin_server_) admin_server_->start();
+}
+
+// On the decision thread.
+void ServerShell::joined(const domain::EngineSpec& spec) {
+  ready_ = loop_->ready();
+  if (!options_.config.builtin_classes) return;
+  std::vector<domain::ServiceClass> classes = options_.config.classes;
+  for (const auto& [id, up] : loop_->engines_up()) classes = loosened(std::move(classes), up);
+  edge_->set_classes(std::move(classes));
+  const std::string& name = options_.config.engines[spec.id.value()].name;
+  log_->info("engine_joined", name);
+}
+
+config::Address ServerShell::address() const {
+  return {options_.config.server.listen.host, server_->port()};
+}
+
+void ServerShell::begin_drain() {
+  if (draining_.exchange(true)) return;
+  ready_ = false;
+  server_->stop_accepting();
+  mailbox_.post_urgent(Visit([this](DecisionLoop& loop) {
+    loop.drain(false);
+    loop.when_idle([this] { drained_ = true; });
+  }));
+}
+
+void ServerShell::abandon() {
+  mailbox_.post_urgent(Visit([](DecisionLoop& loop) { loop.drain(true); }));
+}
+
+void ServerShell::stop() {
+  if (std::exchange(stopped_, true)) return;
+  if (server_) {
+    server_->stop_accepting();
+    if (decisions_.joinable()) wait_until_closed(*server_);
+    server_->shutdown();
+  }
+  if (admin_server_) admin_server_->shutdown();
+  if (engines_) engines_->stop();
+  mailbox_.close();
+  if (decisions_.joinable()) decisions_.join();
+  journal_.close();
+  if (log_) log_->flush();
+}
+
+}  // namespace tidegate::gateway

@@ -1,0 +1,88 @@
+// The whole gateway in one object: mailbox, decision thread, engines, edge, listeners. The command
+// line and the tests build it, start it and stop it.
+//
+// Threading: one owner calls the functions; begin_drain() may be called from any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "config/server_config.h"
+#include "gateway/decision_loop.h"
+#include "gateway/edge.h"
+#include "gateway/engine_set.h"
+#include "gateway/journal_sink.h"
+#include "gateway/mailbox.h"
+#include "gateway/metrics.h"
+#include "gateway/operations.h"
+#include "gateway/request_log.h"
+#include "gateway/text_routes.h"
+#include "net/server.h"
+#include "units/result.h"
+
+namespace tidegate::gateway {
+
+class ServerShell {
+ public:
+  struct Options {
+    config::ServerConfig config;
+    std::vector<NamedEngine> engines;   // in the order of the configuration
+    std::string journal_configuration;  // what the journal says about the configuration
+    std::function<void()> on_drain;     // the admin API asks for a drain; null: begin_drain()
+  };
+
+  // Binds the addresses and opens log and journal. Error: one of them cannot be had.
+  static units::Result<std::unique_ptr<ServerShell>> open(Options options);
+  ~ServerShell();
+
+  // Starts all threads; engines calibrate and then join. REQUIRES: called once.
+  void start();
+  // The address that callers reach, with the real port.
+  config::Address address() const;
+  // Every model has an engine that is up, and nothing drains.
+  bool ready() const { return ready_; }
+
+  // No longer ready, no new connections, no new admissions; what runs may finish.
+  void begin_drain();
+  // Nothing is alive in the core any more. Only after begin_drain().
+  bool drained() const { return drained_; }
+  // Ends what is still alive with Outcome::kShutdown.
+  void abandon();
+  // Sends the last bytes, stops the threads and closes the files. Idempotent.
+  void stop();
+
+  RequestLog& log() { return *log_; }
+
+ private:
+  explicit ServerShell(Options options);
+  units::Result<void> listen();
+  units::Result<void> open_journal();
+  net::ServerOptions net_options(const config::Address& address) const;
+  void handle(const std::shared_ptr<net::Exchange>& exchange, bool admin_plane);
+  void joined(const domain::EngineSpec& spec);
+
+  Options options_;
+  std::unique_ptr<RequestLog> log_;
+  std::unique_ptr<Metrics> metrics_;
+  JournalSink journal_;
+  Mailbox mailbox_;
+  TextRoutes routes_;
+  std::unique_ptr<EngineSet> engines_;
+  std::unique_ptr<DecisionLoop> loop_;
+  std::unique_ptr<Edge> edge_;
+  std::unique_ptr<Operations> operations_;
+  std::unique_ptr<net::Server> server_;
+  std::unique_ptr<net::Server> admin_server_;  // null: on the main address
+  std::thread decisions_;
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> draining_{false};
+  std::atomic<bool> drained_{false};
+  bool stopped_ = false;
+};
+
+}  // namespace tidegate::gateway

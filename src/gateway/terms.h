@@ -1,0 +1,35 @@
+// The terms on which a request is taken: its class and the promise, from the class, the caller's
+// hints and what the tenant allows. Pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/server_config.h"
+#include "domain/promise.h"
+#include "openai/hints.h"
+#include "units/ids.h"
+#include "units/result.h"
+
+namespace tidegate::gateway {
+
+// A promise relative to the arrival.
+struct Terms {
+  units::ClassId service_class;
+  std::optional<units::Nanos> ttft;
+  std::optional<units::Nanos> tpot;
+  std::optional<units::Nanos> deadline;
+
+  // The promise to a request that arrived then.
+  domain::Promise promise(units::Instant arrival) const;
+};
+
+// The class asked for (by x-tidegate-class, or by the inference objective when a class has that
+// name), else the tenant's own; its times, loosened as far as the hints ask and tightened no
+// further than the tenant's floor. Hints of a kind that the class does not promise count as
+// tightening. Error: the class is unknown or not the tenant's (the same answer for both).
+units::Result<Terms> agree(const openai::Hints& hints, const config::TenantConfig& tenant,
+                           const std::vector<domain::ServiceClass>& classes);
+
+}  // namespace tidegate::gateway
