@@ -154,7 +154,6 @@ int serve(const ServeOptions& options) {
   shell_options.config = *config;
   shell_options.engines = std::move(*engines);
   shell_options.journal_configuration = file_text(options.file);
-  shell_options.on_drain = [] { kill(getpid(), SIGTERM); };
   auto shell = gateway::ServerShell::open(std::move(shell_options));
   if (!shell) {
     complain(shell.error());

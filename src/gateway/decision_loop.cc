@@ -10,7 +10,7 @@
 namespace tidegate::gateway {
 namespace {
 
-// How often callers who wait are looked after and the queue gauges set.
+// How often callers who wait are looked after.
 constexpr units::Nanos kRound = units::milliseconds(100);
 
 }  // namespace
@@ -30,10 +30,7 @@ void DecisionLoop::run() {
       wake_ = units::Instant::never();
       step(domain::Tick{});
     }
-    if (now_ >= next_round_) {
-      tell_held();
-      gauge_queues();
-    }
+    if (now_ >= next_round_) tell_held();
     if (!live_.empty() || when_idle_.empty()) continue;
     for (const auto& then : std::exchange(when_idle_, {})) then();
   }
@@ -98,7 +95,7 @@ void DecisionLoop::note(const domain::Event& event) {
     const auto found = up_.find(report->engine);
     if (found == up_.end()) return;
     reports_[report->engine] = *report;
-    parts_.metrics.engine_report(*report, found->second.limits.kv_blocks);
+    parts_.metrics.engine_report(*report, found->second.limits.kv_blocks, now_);
   }
 }
 
@@ -159,13 +156,18 @@ void DecisionLoop::tell_held() {
   next_round_ = waiting_.empty() ? units::Instant::never() : now_ + kRound;
 }
 
-void DecisionLoop::gauge_queues() {
+void DecisionLoop::set_gauges() {
   std::vector<std::int64_t> depth(parts_.config.classes.size());
   for (const units::RequestId id : waiting_) ++depth[find(id)->service_class.value()];
   for (std::size_t i = 0; i < depth.size(); ++i) {
     parts_.metrics.queue_depth(parts_.config.classes[i].name, depth[i]);
   }
   parts_.metrics.held(static_cast<std::int64_t>(waiting_.size()));
+  for (const pool::EngineView& view : scheduler_.engines()) {
+    const units::Tokens held = view.load(domain::Tier::kBestEffort).held;
+    const units::Blocks reserved(held / view.spec().kv.block_tokens);
+    parts_.metrics.engine_ledger(view.spec().id, reserved, view.pledges());
+  }
 }
 
 const domain::StateReport* DecisionLoop::report(units::EngineId id) const {

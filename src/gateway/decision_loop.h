@@ -60,6 +60,8 @@ class DecisionLoop {
   bool draining() const { return draining_; }
   // Runs `then`, on this thread, once nothing is alive.
   void when_idle(std::function<void()> then);
+  // Brings the gauges up to date: queues, ledgers.
+  void set_gauges();
   // Called with each engine that joins, on this thread.
   void on_join(std::function<void(const domain::EngineSpec&)> callback) {
     on_join_ = std::move(callback);
@@ -84,7 +86,6 @@ class DecisionLoop {
   void perform(const domain::WakeAt& wake);
   void account(const LiveRequest& request, const domain::End& end);
   void tell_held();
-  void gauge_queues();
   LiveRequest* find(units::RequestId id);
 
   DecisionParts parts_;
@@ -100,7 +101,7 @@ class DecisionLoop {
   std::function<void(const domain::EngineSpec&)> on_join_;
   units::Instant now_;
   units::Instant wake_ = units::Instant::never();
-  units::Instant next_round_;  // of hold comments and queue gauges
+  units::Instant next_round_;  // of hold comments
   bool draining_ = false;
 };
 

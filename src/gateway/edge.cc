@@ -12,6 +12,8 @@ namespace tidegate::gateway {
 namespace {
 
 constexpr std::string_view kIdPrefix = "req-";
+// Bytes of a caller's own word that an answer repeats.
+constexpr std::size_t kNameShown = 64;
 
 // Ids grow with the time of the start, so that those of two lives of the process do not meet.
 std::uint64_t first_id() {
@@ -21,6 +23,15 @@ std::uint64_t first_id() {
 std::uint64_t random_salt() {
   std::random_device device;
   return (static_cast<std::uint64_t>(device()) << 32U) | device();
+}
+
+// The beginning of a caller's word, cut between characters.
+std::string shown(const std::string& word) {
+  std::size_t end = std::min(word.size(), kNameShown);
+  while (end > 0 && end < word.size() && (static_cast<unsigned char>(word[end]) & 0xC0U) == 0x80U) {
+    --end;
+  }
+  return word.substr(0, end);
 }
 
 bool allowed(const domain::Tenant& tenant, units::ModelId model) {
@@ -122,9 +133,10 @@ void Edge::models(Passage& passage, std::string_view path) {
 Edge::MaybeRefusal Edge::find_model(Passage& passage, const std::string& name) const {
   passage.model = parts_.engines.model(name);
   if (passage.model == nullptr || passage.model->first == nullptr) {
-    return openai::refusal(openai::EdgeError::kUnknownModel,
-                           "this model does not exist; GET /v1/models lists those that do",
-                           "model");
+    return openai::refusal(
+        openai::EdgeError::kUnknownModel,
+        "the model '" + shown(name) + "' does not exist; GET /v1/models lists those that do",
+        "model");
   }
   passage.summary.model = passage.model->name;
   if (allowed(passage.tenant->values, passage.model->id)) return std::nullopt;

@@ -32,8 +32,8 @@ Metrics::Metrics(std::vector<std::string> engine_names)
       depth_(gauges("queue_depth", "Requests that wait outside the engines, by class.")),
       held_(gauges("held_requests", "Requests that wait outside the engines.")),
       blocks_(gauges("engine_kv_blocks", "KV blocks of an engine by state.")),
-      running_(gauges("engine_running", "Sequences that an engine runs.")),
-      step_(gauges("engine_step_seconds", "Predicted time that is left of the running step.")),
+      running_(gauges("engine_running", "Requests that are on an engine.")),
+      step_(gauges("engine_step_seconds", "Predicted time of the step that was last begun.")),
       health_(gauges("engine_health", "1 when the engine takes work.")),
       law_error_(gauges("law_error_ratio", "Learned correction of the step-time law; 1 is none.")),
       attainment_(gauges("slo_attainment_ratio", "Share of completed requests in time.")),
@@ -115,19 +115,26 @@ void Metrics::held(std::int64_t waiting) {
   held_.Add({}).Set(number(waiting));
 }
 
-void Metrics::engine_report(const domain::StateReport& report, units::Blocks total) {
+void Metrics::engine_report(const domain::StateReport& report, units::Blocks total,
+                            units::Instant now) {
   const std::size_t index = report.engine.value();
   const std::string& name = engine_names_[index];
   const units::Blocks used = report.kv_used + report.kv_cached;
   blocks_.Add({{"engine", name}, {"state", "used"}}).Set(number(report.kv_used.value()));
   blocks_.Add({{"engine", name}, {"state", "cached"}}).Set(number(report.kv_cached.value()));
   blocks_.Add({{"engine", name}, {"state", "free"}}).Set(number((total - used).value()));
-  running_.Add({{"engine", name}}).Set(number(report.running));
+  if (report.step_end > now) step_.Add({{"engine", name}}).Set(seconds_of(report.step_end - now));
   law_error_.Add({{"engine", name}})
       .Set(number(report.law_correction.value()) / number(units::kMillion));
   const std::int64_t more = report.preemptions_total - preemptions_[index];
   preempted_.Add({{"engine", name}}).Increment(number(std::max<std::int64_t>(more, 0)));
   preemptions_[index] = report.preemptions_total;
+}
+
+void Metrics::engine_ledger(units::EngineId engine, units::Blocks reserved, std::int64_t running) {
+  const std::string& name = engine_names_[engine.value()];
+  blocks_.Add({{"engine", name}, {"state", "reserved"}}).Set(number(reserved.value()));
+  running_.Add({{"engine", name}}).Set(number(running));
 }
 
 void Metrics::engine_health(units::EngineId engine, bool up) {

@@ -34,7 +34,9 @@ class Metrics {
                   std::int64_t judged);
   void queue_depth(const std::string& service_class, std::int64_t waiting);
   void held(std::int64_t waiting);
-  void engine_report(const domain::StateReport& report, units::Blocks total);
+  void engine_report(const domain::StateReport& report, units::Blocks total, units::Instant now);
+  // What the pool promised on the engine: blocks, and requests that are there.
+  void engine_ledger(units::EngineId engine, units::Blocks reserved, std::int64_t running);
   void engine_health(units::EngineId engine, bool up);
   void journal_failed(bool failed);
 

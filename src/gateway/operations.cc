@@ -49,8 +49,7 @@ bool Operations::handle(const ExchangePtr& exchange, std::string_view path, bool
     refuse(exchange, openai::EdgeError::kUnknownKey,
            "this needs an admin key; send authorization: Bearer KEY");
   } else if (figures) {
-    exchange->respond(200, {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}},
-                      parts_.metrics.text());
+    metrics(exchange);
   } else {
     admin(exchange, path.substr(kAdmin.size()));
   }
@@ -67,6 +66,14 @@ void Operations::ready(const ExchangePtr& exchange) {
     if (loop.draining()) return plain(exchange, 503, "draining\n");
     if (!loop.ready()) return plain(exchange, 503, "engines are starting\n");
     plain(exchange, 200, "ready\n");
+  }));
+}
+
+void Operations::metrics(const ExchangePtr& exchange) {
+  parts_.mailbox.post_urgent(Visit([this, exchange](DecisionLoop& loop) {
+    loop.set_gauges();
+    exchange->respond(200, {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}},
+                      parts_.metrics.text());
   }));
 }
 
@@ -98,8 +105,8 @@ void Operations::admin(const ExchangePtr& exchange, std::string_view path) {
   const bool read = reads(exchange->request());
   const bool post = exchange->request().method == "POST";
   if (path == "drain" && post) {
-    json(exchange, 202, R"({"draining":true})");
-    parts_.drain();
+    parts_.stop_admitting();
+    visit(exchange, state_json);
   } else if (path == "state" && read) {
     visit(exchange, state_json);
   } else if (path == "engines" && read) {

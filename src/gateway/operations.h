@@ -21,7 +21,8 @@ struct OperationsParts {
   const config::ServerConfig& config;
   Mailbox& mailbox;
   Metrics& metrics;
-  std::function<void()> drain;  // what SIGTERM does
+  // No new admissions from now on; answers go on, and so does the process.
+  std::function<void()> stop_admitting;
 };
 
 class Operations {
@@ -38,6 +39,7 @@ class Operations {
   bool permitted(const net::Request& request, bool open) const;
   void admin(const ExchangePtr& exchange, std::string_view path);
   void ready(const ExchangePtr& exchange);
+  void metrics(const ExchangePtr& exchange);
   void visit(const ExchangePtr& exchange, std::function<std::string(DecisionLoop&)> look);
   void decision(const ExchangePtr& exchange, std::string_view id);
 

@@ -160,14 +160,18 @@ config::Address ServerShell::address() const {
   return {options_.config.server.listen.host, server_->port()};
 }
 
-void ServerShell::begin_drain() {
+void ServerShell::stop_admitting() {
   if (draining_.exchange(true)) return;
   ready_ = false;
-  server_->stop_accepting();
   mailbox_.post_urgent(Visit([this](DecisionLoop& loop) {
     loop.drain(false);
     loop.when_idle([this] { drained_ = true; });
   }));
+}
+
+void ServerShell::begin_drain() {
+  stop_admitting();
+  server_->stop_accepting();
 }
 
 void ServerShell::abandon() {

@@ -33,7 +33,6 @@ class ServerShell {
     config::ServerConfig config;
     std::vector<NamedEngine> engines;   // in the order of the configuration
     std::string journal_configuration;  // what the journal says about the configuration
-    std::function<void()> on_drain;     // the admin API asks for a drain; null: begin_drain()
   };
 
   // Binds the addresses and opens log and journal. Error: one of them cannot be had.
@@ -47,9 +46,11 @@ class ServerShell {
   // Every model has an engine that is up, and nothing drains.
   bool ready() const { return ready_; }
 
-  // No longer ready, no new connections, no new admissions; what runs may finish.
+  // No longer ready, no new admissions; what is inside may finish. Any thread.
+  void stop_admitting();
+  // The same, and no new connections either.
   void begin_drain();
-  // Nothing is alive in the core any more. Only after begin_drain().
+  // Nothing is alive in the core any more. Only after one of the two.
   bool drained() const { return drained_; }
   // Ends what is still alive with Outcome::kShutdown.
   void abandon();
