@@ -1,0 +1,44 @@
+#include "shell_fixture.h"
+
+#include <thread>
+
+#include "config/defaults.h"
+#include "gateway/open_engines.h"
+
+namespace tidegate::gateway {
+
+std::string chat(const std::string& more) {
+  return R"({"model":"tidegate-tiny","messages":[{"role":"user","content":"hello"}])" + more + "}";
+}
+
+void ShellTest::start(const std::function<void(config::ServerConfig&)>& change) {
+  config::ServerConfig config = config::config_for_models({TIDEGATE_TEST_MODEL});
+  config.server.listen.port = 0;
+  config.server.log_file = ::testing::TempDir() + "gateway_test.log";
+  for (config::EngineConfig& engine : config.engines) {
+    engine.threads = 1;
+    engine.calibration = units::milliseconds(300);
+  }
+  if (change) change(config);
+  auto engines = open_engines(config, [](std::string_view) {});
+  ASSERT_TRUE(engines) << engines.error().message;
+  ServerShell::Options options;
+  options.config = config;
+  options.engines = std::move(*engines);
+  auto shell = ServerShell::open(std::move(options));
+  ASSERT_TRUE(shell) << shell.error().message;
+  shell_ = std::move(*shell);
+  shell_->start();
+  while (get("/readyz").status != 200) std::this_thread::yield();
+}
+
+void ShellTest::until_state_has(const std::string& text) const {
+  while (get("/admin/v1/state").body.find(text) == std::string::npos) std::this_thread::yield();
+}
+
+void ShellTest::until_empty() const {
+  until_state_has(R"("alive":0)");
+  until_state_has(R"("promised_requests":0,"prefilling":0,"promised_kv_tokens":0)");
+}
+
+}  // namespace tidegate::gateway
