@@ -87,6 +87,7 @@ sigset_t block_signals() {
   for (const int each : {SIGTERM, SIGINT}) sigaddset(&set, each);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGHUP, SIG_IGN);
   return set;
 }
 

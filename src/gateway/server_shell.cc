@@ -66,10 +66,8 @@ units::Result<std::unique_ptr<ServerShell>> ServerShell::open(Options options) {
                                                               *shell->metrics_, shell->journal_});
   shell->edge_ = std::make_unique<Edge>(
       EdgeParts{config, *shell->engines_, shell->mailbox_, *shell->metrics_, *shell->log_});
-  shell->operations_ = std::make_unique<Operations>(
-      OperationsParts{config, shell->mailbox_, *shell->metrics_, [raw = shell.get()] {
-                        raw->options_.on_drain ? raw->options_.on_drain() : raw->begin_drain();
-                      }});
+  shell->operations_ = std::make_unique<Operations>(OperationsParts{
+      config, shell->mailbox_, *shell->metrics_, [raw = shell.get()] { raw->stop_admitting(); }});
   if (const auto bound = shell->listen(); !bound) return tl::unexpected(bound.error());
   return shell;
 }
