@@ -15,6 +15,10 @@ namespace {
 
 // A chunk-size line or a trailer section may be this long before its end has to be seen.
 constexpr std::size_t kChunkLineBytes = 4096;
+// The end of a chunked body is at least "0 CRLF CRLF", so that at any point before it this many
+// bytes are still to come. Beast 1.81 asserts it of a last chunk that comes in pieces: never give
+// it less.
+constexpr std::size_t kLastChunkBytes = 5;
 constexpr const char* kTargetTooLong = "The request target is too long.";
 
 std::string_view view(boost::beast::string_view text) {
@@ -71,8 +75,11 @@ std::size_t RequestReader::feed(std::string_view unread) {
 // One empty line before a request line is skipped (RFC 9112, 2.2): old clients send one after a
 // body.
 std::size_t RequestReader::feed_head(std::string_view unread) {
-  const std::size_t skipped = unread.starts_with("\r\n") && scanned_ <= 2 ? 2 : 0;
-  if (skipped != 0) scanned_ = 0;
+  const std::size_t skipped = !skipped_line_ && unread.starts_with("\r\n") ? 2 : 0;
+  if (skipped != 0) {
+    skipped_line_ = true;
+    scanned_ = 0;
+  }
   const std::string_view rest = unread.substr(skipped);
   const std::size_t length = find_head_end(rest);
   if (state_ == State::kRefused || length == 0) return skipped;
@@ -189,6 +196,7 @@ std::size_t RequestReader::feed_body(std::string_view unread) {
   boost::beast::error_code error;
   while (used < unread.size() && !parser.is_done()) {
     const std::string_view rest = unread.substr(used);
+    if (parser.chunked() && rest.size() < kLastChunkBytes) break;
     const std::size_t taken = parser.put(boost::asio::buffer(rest.data(), rest.size()), error);
     used += taken;
     if (error == http::error::need_more) error = {};

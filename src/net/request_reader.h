@@ -60,6 +60,7 @@ class RequestReader {
   State state_ = State::kHead;
   bool wants_continue_ = false;
   bool keep_alive_ = false;
+  bool skipped_line_ = false;
   int version_ = 11;
   std::size_t scanned_ = 0;
   int refused_status_ = 0;
