@@ -9,9 +9,7 @@
 namespace tidegate::gateway {
 namespace {
 
-double milliseconds_of(units::Nanos span) {
-  return static_cast<double>(span.value() / 1'000) / 1'000.0;
-}
+std::int64_t microseconds_of(units::Nanos span) { return span.value() / 1'000; }
 
 std::string event_line(std::string_view event, std::string_view detail) {
   return boost::json::serialize(boost::json::object{{"event", event}, {"detail", detail}});
@@ -36,9 +34,9 @@ std::string log_line(const CallSummary& summary) {
   line["outcome"] = std::string(domain::name(summary.outcome));
   line["reason"] = std::string(domain::name(summary.reason));
   line["status"] = summary.status;
-  line["queued_ms"] = milliseconds_of(summary.queued);
-  if (summary.first_token) line["first_token_ms"] = milliseconds_of(*summary.first_token);
-  line["total_ms"] = milliseconds_of(summary.total);
+  line["queued_us"] = microseconds_of(summary.queued);
+  if (summary.first_token) line["first_token_us"] = microseconds_of(*summary.first_token);
+  line["total_us"] = microseconds_of(summary.total);
   line["caller_retries"] = summary.caller_retries;
   return boost::json::serialize(line);
 }

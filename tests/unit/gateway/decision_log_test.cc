@@ -32,7 +32,7 @@ TEST(DecisionLog, IsBounded) {
   EXPECT_EQ(log.find(units::RequestId(0)), nullptr);
   const units::RequestId last(DecisionLog::kMaxRequests);
   for (std::size_t i = 0; i < 2 * DecisionLog::kMaxEntries; ++i) {
-    log.decided(domain::Hold{last}, units::Instant(0));
+    log.decided(domain::Hold{last, domain::Reason::kNone, 0, {}, {}}, units::Instant(0));
   }
   log.decided(domain::End{last}, units::Instant(1));
   const auto& entries = log.find(last)->entries;

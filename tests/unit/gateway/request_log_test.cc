@@ -23,7 +23,7 @@ TEST(LogLine, IsJson) {
   EXPECT_EQ(object.at("output_tokens").as_int64(), 7);
   EXPECT_EQ(object.at("outcome").as_string(), "rejected_quota");
   EXPECT_EQ(object.at("reason").as_string(), "token_rate");
-  EXPECT_FALSE(object.contains("first_token_ms"));
+  EXPECT_FALSE(object.contains("first_token_us"));
 }
 
 }  // namespace
