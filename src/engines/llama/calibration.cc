@@ -33,12 +33,12 @@ class Series {
   std::vector<fitting::Sample> measure() {
     essential();
     const auto most = static_cast<std::int32_t>(held_.size());
-    for (const std::int32_t context : {64, 512}) {
+    for (const std::int32_t context : {kShort, kLong}) {
       for (std::int32_t n = 2; n <= most && open(); n *= 2) {
         fill(n, context);
         decode(n);
         decode(n);
-        mixed(n, 32);
+        mixed(n, kShort / 2);
       }
     }
     return std::move(samples_);
@@ -47,16 +47,22 @@ class Series {
  private:
   static constexpr std::int32_t kMostSequences = 16;
 
-  // Enough for a usable law of the slowest engine: one sequence, three chunks, some decodes. The
-  // first two steps allocate and are not counted.
+  static constexpr std::int32_t kShort = 64;
+  static constexpr std::int32_t kLong = 384;
+
+  // Enough for a usable law of the slowest engine: chunks and decodes of one sequence. A small
+  // chunk behind a long context tells attention from the tokens' own cost. The first two steps
+  // allocate and are not counted.
   void essential() {
     const std::size_t warm_up = chunk(0, 8) + decode(1);
     samples_.erase(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(warm_up));
     chunk(0, 16);
     decode(1);
-    chunk(0, 64);
+    chunk(0, kShort);
     decode(1);
-    if (open()) chunk(0, limits_.max_step_tokens);
+    if (open()) chunk(0, kLong - kShort);
+    if (open()) chunk(0, kShort / 4);
+    if (open()) chunk(0, kShort);
     decode(1);
   }
 
@@ -139,13 +145,9 @@ class Series {
 units::Result<fitting::StepLawFit> calibrated_law(std::span<const fitting::Sample> samples) {
   units::Result<fitting::StepLawFit> fit = fitting::fit_step_law(samples);
   if (!fit) return fit;
-  std::int64_t largest = 0;
-  for (const fitting::Sample& sample : samples) {
-    largest = std::max(largest, sample.shape.decodes + sample.shape.prefill_tokens);
-  }
   auto& slopes = fit->law.per_token_fs;
-  for (const std::size_t i : {0U, 1U}) {
-    if (fit->law.knees[i].value() >= largest) slopes[i + 1] = std::max(slopes[i], slopes[i + 1]);
+  for (const std::size_t i : {1U, 2U}) {
+    if (slopes[i] == 0 && slopes[i - 1] > 0) slopes[i] = slopes[i - 1];
   }
   return fit;
 }

@@ -14,8 +14,8 @@
 
 namespace tidegate::engines::llama {
 
-// The law that fits `samples` best. Where a knee lies beyond the largest step that was measured,
-// tokens past it keep the slope before it: an unmeasured step must not look free.
+// The law that fits `samples` best, with one correction: where tokens beyond a knee came out free,
+// because no sample lies there or noise hid them, they keep the slope before it.
 // Error: as fitting::fit_step_law().
 units::Result<fitting::StepLawFit> calibrated_law(std::span<const fitting::Sample> samples);
 

@@ -5,6 +5,13 @@
 #include <variant>
 
 namespace tidegate::engines::llama {
+namespace {
+
+// Rows in a step from which ggml's flash attention on a CPU works in tiles. Measured with 100M
+// parameters in Q4_0 on one thread: a chunk of 64 tokens behind 256 takes 71 ms, one of 48 takes 79.
+constexpr std::int32_t kTile = 64;
+
+}  // namespace
 
 Life::Life(const Parts& parts, ContextHandle context)
     : parts_(parts),
@@ -34,6 +41,8 @@ void Life::serve(const domain::EngineSpec& spec, Sink& sink) {
   batch::BatchConfig config;
   config.spec = spec;
   config.retained_slots = parts_.sizes.retained;
+  config.chunk_tile = units::Tokens(std::min(kTile, parts_.sizes.max_step_tokens));
+  config.min_chunk = config.chunk_tile;
   scheduler_.emplace(config);
   sink_ = &sink;
 }
