@@ -133,6 +133,11 @@ void PoolOracle::hear(const domain::TokensProduced& e) {
   Alive* alive = live(e.ref);
   Engine* engine = current(e.ref.engine, e.ref.epoch);
   if (alive == nullptr || engine == nullptr) return;
+  const Tokens room = alive->request.footprint.max_output - Tokens(alive->delivered);
+  if (e.count <= Tokens(0) || e.count > room) {  // no engine can say so: its try has failed
+    alive->must_end_as = Outcome::kEngineFailed;
+    return;
+  }
   alive->delivered += e.count.value();
   engine->booked[{e.ref.request, e.ref.attempt}].delivered = alive->delivered;
 }
@@ -209,8 +214,11 @@ void PoolOracle::settle(const domain::End& d, const Alive& alive) {
   if (refusal(d.outcome)) return;
   Spent& spent = spent_[alive.request.tenant];
   if (d.outcome != Outcome::kCompleted) return;
+  const domain::Tenant* own = tenant(alive.request.tenant);
+  if (own == nullptr) return;
+  const Tokens limit = own->limits.tokens_per_min.value_or(Tokens::max());
   spent.requests += 1;
-  spent.tokens += (alive.request.footprint.prompt + Tokens(alive.delivered)).value();
+  spent.tokens += std::min(alive.request.footprint.prompt + Tokens(alive.delivered), limit).value();
 }
 
 void PoolOracle::check(const domain::Downgrade& d) {
@@ -287,7 +295,10 @@ void PoolOracle::check(const domain::Abort& d) {
                    d.ref.attempt.value(), d.ref.request.value());
   if (!known) return;
   engine->booked[{d.ref.request, d.ref.attempt}].must_abort = false;
-  if (Alive* alive = live(d.ref)) lose(*alive);
+  if (Alive* alive = live(d.ref)) {
+    alive->live.reset();
+    alive->aborted = true;
+  }
 }
 
 void PoolOracle::check(const domain::WakeAt& d) {
@@ -300,6 +311,8 @@ void PoolOracle::check_expectations() {
                      "request {} had to end {} and is still alive", id.value(),
                      domain::name(alive.must_end_as.value_or(Outcome::kCompleted)));
     alive.must_end_as.reset();
+    findings_.expect(!alive.aborted, Invariant::kS3OneEnd,
+                     "request {} was aborted and has not ended", id.value());
     if (!alive.live) check_waiting(alive);
   }
   check_wake();

@@ -43,6 +43,7 @@ class PoolOracle {
     std::int64_t delivered = 0;                    // tokens told by the live try
     std::optional<domain::Outcome> must_end_as{};  // by the event of this step
     bool told = false;                             // the engine gave that outcome
+    bool aborted = false;                          // in this step
   };
   // A try that was assigned and of which the engine may still hold something.
   struct Booked {
