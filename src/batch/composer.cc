@@ -510,9 +510,20 @@ void Composer::open(Index index, const KvBlocks::Hit& hit, Tokens chunk) {
   if (!sequence.started) sequence.cached_prompt = found;
   sequence.started = true;
   started_ += 1;
+  if (sequence.decoding()) return resume_decode(index);
   const Tokens room = core_.kv.reach(slot, core_.kv.available()) - found;
   take(sequence, std::min(chunk, room));
   if (sequence.take < sequence.pending()) partial_ += 1;
+}
+
+// It came back to find all but its last token in place: it goes on as the stream that it was.
+void Composer::resume_decode(Index index) {
+  Sequence& sequence = core_.sequences[index];
+  core_.kv.extend(sequence.slot, sequence.length());
+  shape_.add_decode(sequence.computed);
+  decodes_.push_back(index);
+  sequence.take = Tokens(1);
+  tokens_left_ -= 1;
 }
 
 void Composer::write_plan() {

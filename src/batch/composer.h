@@ -79,6 +79,7 @@ class Composer {
   bool room_to_return(const Sequence& sequence) const;
   void note_blocked(Index index);
   void open(Index index, const KvBlocks::Hit& hit, units::Tokens chunk);
+  void resume_decode(Index index);
 
   // Step 5.
   void write_plan();

@@ -16,6 +16,9 @@ using units::Tokens;
 
 namespace {
 
+// The pool may look at a try as it was up to so many tokens ago.
+constexpr std::int64_t kPredictionAge = 31;
+
 bool refusal(Outcome outcome) {
   return outcome == Outcome::kRejectedInvalid || outcome == Outcome::kRejectedCapacity ||
          outcome == Outcome::kRejectedQuota;
@@ -266,8 +269,8 @@ void PoolOracle::check_placement(const domain::Assign& d) {
       Booked{.ref = d.ref, .tier = d.tier, .footprint = d.request.footprint};
 }
 
-// S1: what the tries that do not make way hold by now, and the newcomer's prompt, fit together. An
-// engine that none of them uses takes whatever can ever fit.
+// S1: what the tries that do not make way are known to hold, and the newcomer's prompt, fit
+// together. An engine that none of them uses takes whatever can ever fit.
 void PoolOracle::check_memory(const domain::Assign& d, const Engine& engine) {
   const bool preempts = engine.spec.own_batching && d.tier != Tier::kBestEffort;
   std::int64_t sequences = 0;
@@ -275,7 +278,8 @@ void PoolOracle::check_memory(const domain::Assign& d, const Engine& engine) {
   for (const auto& [key, booked] : engine.booked) {
     if (preempts && booked.tier == Tier::kBestEffort) continue;
     sequences += 1;
-    blocks += cost::blocks_for(engine.spec.kv, booked.footprint.prompt + Tokens(booked.delivered));
+    const std::int64_t known = std::max<std::int64_t>(0, booked.delivered - kPredictionAge);
+    blocks += cost::blocks_for(engine.spec.kv, booked.footprint.prompt + Tokens(known));
   }
   if (sequences == 0) return;
   blocks += cost::blocks_for(engine.spec.kv, d.request.footprint.prompt + Tokens(1));

@@ -1,6 +1,7 @@
 // Endings: waiting that became hopeless, deadlines, and the one release path of every request.
 #include <algorithm>
 
+#include "cost/kv_law.h"
 #include "pool/pool_scheduler.h"
 #include "units/check.h"
 
@@ -26,16 +27,28 @@ void PoolScheduler::expire(SlotIndex slot) {
   expire_running(slot);
 }
 
+// Is there a ready engine that could ever hold it?
+bool PoolScheduler::can_run(SlotIndex slot) const {
+  const Entry& entry = table_[slot];
+  const auto& engines = models_[entry.model].engines;
+  return std::any_of(engines.begin(), engines.end(), [&](EngineIndex index) {
+    return engines_[index].ready() &&
+           cost::can_ever_fit(engines_[index].spec(), entry.request.footprint);
+  });
+}
+
 // The first instant at which waiting is no longer worth while; never() when it always is.
 Instant PoolScheduler::gives_up_after(SlotIndex slot) const {
   const Entry& entry = table_[slot];
-  if (!any_ready(entry.model)) {
+  if (!can_run(slot)) {
     return std::min(entry.key.due, entry.waits_since + config_.policy.no_engine_grace);
   }
   const Ask ask = ask_for(slot);
   Instant latest(0);
   for (const EngineIndex index : models_[entry.model].engines) {
-    if (engines_[index].ready()) latest = std::max(latest, hopeless_after(ask, engines_[index]));
+    const EngineView& engine = engines_[index];
+    if (!engine.ready() || !cost::can_ever_fit(engine.spec(), entry.request.footprint)) continue;
+    latest = std::max(latest, hopeless_after(ask, engine));
   }
   return latest == Instant::never() ? latest : latest + Nanos(1);
 }
@@ -43,7 +56,7 @@ Instant PoolScheduler::gives_up_after(SlotIndex slot) const {
 void PoolScheduler::expire_waiting(SlotIndex slot) {
   const Instant at = gives_up_after(slot);
   if (at > now_) return timers_.set(slot, at);
-  if (!any_ready(table_[slot].model) || !downgrade(slot)) return give_up(slot);
+  if (!can_run(slot) || !downgrade(slot)) return give_up(slot);
   if (table_[slot].phase == Phase::kWaiting) hold(slot, expectation(slot));
 }
 
@@ -52,7 +65,7 @@ void PoolScheduler::give_up(SlotIndex slot) {
   Refusal end{.reason = Reason::kNoEngine,
               .full = domain::Resource::kSequences,
               .drains_in = config_.policy.no_engine_retry};
-  if (any_ready(entry.model)) {
+  if (can_run(slot)) {
     const Expectation expected = expectation(slot);
     end = {.reason = expected.reason,
            .full = expected.full,

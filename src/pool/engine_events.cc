@@ -1,6 +1,7 @@
 // What engines say: joining and leaving, progress, ends and failures of tries.
 #include <algorithm>
 
+#include "cost/kv_law.h"
 #include "pool/pool_scheduler.h"
 #include "units/check.h"
 
@@ -43,7 +44,6 @@ void PoolScheduler::on(const domain::EngineJoined& event) {
     counters_.dropped_events += 1;
     return;
   }
-  const bool any_before = any_ready(*model);
   auto index = static_cast<EngineIndex>(known - engines_.begin());
   if (known == engines_.end()) {
     engines_.emplace_back(event.spec, config_.policy);
@@ -52,7 +52,7 @@ void PoolScheduler::on(const domain::EngineJoined& event) {
     if (event.spec.epoch != known->spec().epoch) lose_all(index);
     engines_[index].join(event.spec);
   }
-  state_changed(index, any_before);
+  state_changed(index);
   release(index);
 }
 
@@ -63,7 +63,7 @@ void PoolScheduler::on(const domain::EngineDraining& event) {
     return;
   }
   engines_[*index].set_state(EngineState::kDraining);
-  state_changed(*index, true);
+  state_changed(*index);
 }
 
 void PoolScheduler::on(const domain::EngineLost& event) {
@@ -72,9 +72,8 @@ void PoolScheduler::on(const domain::EngineLost& event) {
     counters_.dropped_events += 1;
     return;
   }
-  const bool any_before = any_ready(*model_index(engines_[*index].spec().model));
   lose_all(*index);
-  state_changed(*index, any_before);
+  state_changed(*index);
 }
 
 // Every try on the engine is lost at once; the ledger is emptied for its next life.
@@ -89,17 +88,18 @@ void PoolScheduler::lose_all(EngineIndex index) {
   engine.clear();
 }
 
-void PoolScheduler::state_changed(EngineIndex index, bool any_before) {
-  const std::size_t model = *model_index(engines_[index].spec().model);
-  if (any_ready(model) != any_before) rearm(model);
-}
-
-// The first engine of the model came or the last one went: the patience of all who wait changed.
-// O(waiting log waiting).
-void PoolScheduler::rearm(std::size_t model) {
-  room_.start(walk_, model, false);
-  for (SlotIndex slot = walk_.next(); slot != kNoSlot; slot = walk_.next()) {
-    table_[slot].waits_since = now_;
+// An engine came or went: the patience of those whom it could hold changed, since for some it was
+// the only one. Those of blocked tenants too, so this asks the table and not the release order.
+// O(table + waiting log waiting).
+void PoolScheduler::state_changed(EngineIndex index) {
+  const EngineView& engine = engines_[index];
+  const std::size_t model = *model_index(engine.spec().model);
+  for (std::size_t i = 0; i < table_.capacity(); ++i) {
+    const auto slot = static_cast<SlotIndex>(i);
+    Entry& entry = table_[slot];
+    const bool waits = entry.phase == Phase::kWaiting && entry.model == model;
+    if (!waits || !cost::can_ever_fit(engine.spec(), entry.request.footprint)) continue;
+    entry.waits_since = now_;
     timers_.set(slot, gives_up_after(slot));
   }
 }

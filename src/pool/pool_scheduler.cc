@@ -101,11 +101,6 @@ std::optional<std::size_t> PoolScheduler::tenant_index(units::TenantId id) const
   return static_cast<std::size_t>(found - config_.tenants.begin());
 }
 
-bool PoolScheduler::any_ready(std::size_t model) const {
-  return std::any_of(models_[model].engines.begin(), models_[model].engines.end(),
-                     [&](EngineIndex index) { return engines_[index].ready(); });
-}
-
 std::optional<TenantHolds> PoolScheduler::holds(units::TenantId tenant) const {
   const auto index = tenant_index(tenant);
   if (!index) return std::nullopt;

@@ -126,6 +126,7 @@ class PoolScheduler {
   void expire(SlotIndex slot);
   void expire_waiting(SlotIndex slot);
   void expire_running(SlotIndex slot);
+  bool can_run(SlotIndex slot) const;
   units::Instant gives_up_after(SlotIndex slot) const;
   void give_up(SlotIndex slot);
   void leave_room(SlotIndex slot);
@@ -142,13 +143,11 @@ class PoolScheduler {
   std::optional<EngineIndex> engine_of(units::EngineId id, units::Epoch epoch) const;
   bool release_ghost(const domain::AttemptRef& ref);
   void lose_all(EngineIndex engine);
-  void rearm(std::size_t model);
-  void state_changed(EngineIndex engine, bool any_before);
+  void state_changed(EngineIndex engine);
   void try_failed(SlotIndex slot, domain::Reason reason);
 
   std::optional<std::size_t> model_index(units::ModelId id) const;
   std::optional<std::size_t> tenant_index(units::TenantId id) const;
-  bool any_ready(std::size_t model) const;
   units::Nanos jittered(units::Nanos span);
 
   PoolConfig config_;
