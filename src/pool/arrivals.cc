@@ -185,10 +185,9 @@ bool PoolScheduler::downgrade(SlotIndex slot) {
   Entry& entry = table_[slot];
   if (accounts_[entry.tenant].tenant().on_overload != OnOverload::kDowngrade) return false;
   if (entry.band == Band::kBestEffort) return false;
-  room_.leave(slot, entry.lane);
+  leave_room(slot);
   entry.request.promise = {};
   entry.band = Band::kBestEffort;
-  entry.bypassed = 0;
   decisions_.push_back(domain::Downgrade{entry.request.id, entry.request.promise});
   join_lane(slot);
   try_newcomer(slot);

@@ -1,7 +1,6 @@
 // Endings: waiting that became hopeless, deadlines, and the one release path of every request.
 #include <algorithm>
 
-#include "cost/kv_law.h"
 #include "pool/pool_scheduler.h"
 #include "units/check.h"
 
@@ -27,14 +26,14 @@ void PoolScheduler::expire(SlotIndex slot) {
   expire_running(slot);
 }
 
-// Is there a ready engine that could ever hold it?
-bool PoolScheduler::can_run(SlotIndex slot) const {
-  const Entry& entry = table_[slot];
-  const auto& engines = models_[entry.model].engines;
+bool PoolScheduler::can_run(SlotIndex slot, std::span<const EngineIndex> engines) const {
   return std::any_of(engines.begin(), engines.end(), [&](EngineIndex index) {
-    return engines_[index].ready() &&
-           cost::can_ever_fit(engines_[index].spec(), entry.request.footprint);
+    return could_use(table_[slot].request, engines_[index]);
   });
+}
+
+bool PoolScheduler::can_run(SlotIndex slot) const {
+  return can_run(slot, models_[table_[slot].model].engines);
 }
 
 // The first instant at which waiting is no longer worth while; never() when it always is.
@@ -47,8 +46,7 @@ Instant PoolScheduler::gives_up_after(SlotIndex slot) const {
   Instant latest(0);
   for (const EngineIndex index : models_[entry.model].engines) {
     const EngineView& engine = engines_[index];
-    if (!engine.ready() || !cost::can_ever_fit(engine.spec(), entry.request.footprint)) continue;
-    latest = std::max(latest, hopeless_after(ask, engine));
+    if (could_use(entry.request, engine)) latest = std::max(latest, hopeless_after(ask, engine));
   }
   return latest == Instant::never() ? latest : latest + Nanos(1);
 }
@@ -91,8 +89,13 @@ void PoolScheduler::expire_running(SlotIndex slot) {
   finish(slot, {.outcome = Outcome::kDeadlineExceeded, .reason = Reason::kDeadlinePassed}, usage);
 }
 
+// One that was passed too often holds up those behind it on every engine that could hold it; when
+// it leaves, they are looked at again.
 void PoolScheduler::leave_room(SlotIndex slot) {
-  room_.leave(slot, table_[slot].lane);
+  Entry& entry = table_[slot];
+  room_.leave(slot, entry.lane);
+  if (entry.bypassed >= config_.policy.max_bypass) models_[entry.model].held_up = true;
+  entry.bypassed = 0;
 }
 
 // Tells the engine to stop. What the try holds there stays in the ledger, without an owner, until

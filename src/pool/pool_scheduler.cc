@@ -60,6 +60,7 @@ std::span<const domain::Decision> PoolScheduler::step(const domain::Event& event
   fire_timers();
   std::visit([this](const auto& e) { on(e); }, event);
   serve_unblocked();
+  serve_held_up();
   const Instant wake = timers_.earliest_at();
   if (wake != last_wake_ && wake != Instant::never()) {
     decisions_.push_back(domain::WakeAt{wake});

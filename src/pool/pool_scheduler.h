@@ -70,6 +70,7 @@ class PoolScheduler {
  private:
   struct Model {
     std::vector<EngineIndex> engines;  // of this model, lost ones too
+    bool held_up = false;              // one that was waited for left the room in this step
     units::Nanos drip_credit{0};       // engine time that best effort has coming
     std::uint64_t announce_turn = 0;
   };
@@ -108,6 +109,7 @@ class PoolScheduler {
   Ask ask_for(SlotIndex slot) const;
   OrderKey order_key(const Entry& entry) const;
   void join_lane(SlotIndex slot);
+  SlotIndex next_that_can_run(std::span<const EngineIndex> engines);
   bool try_newcomer(SlotIndex slot);
   bool try_place(SlotIndex slot, std::span<const EngineIndex> engines, Verdict& verdict);
   void assign(SlotIndex slot, EngineIndex engine, const Verdict& verdict);
@@ -126,7 +128,9 @@ class PoolScheduler {
   void expire(SlotIndex slot);
   void expire_waiting(SlotIndex slot);
   void expire_running(SlotIndex slot);
+  // Is there a ready engine, of all or of these, that could ever hold it?
   bool can_run(SlotIndex slot) const;
+  bool can_run(SlotIndex slot, std::span<const EngineIndex> engines) const;
   units::Instant gives_up_after(SlotIndex slot) const;
   void give_up(SlotIndex slot);
   void leave_room(SlotIndex slot);
@@ -134,6 +138,7 @@ class PoolScheduler {
   void stop_running(SlotIndex slot);
   void unblock(std::size_t tenant);
   void serve_unblocked();
+  void serve_held_up();
   void finish(SlotIndex slot, const Refusal& end, const domain::Usage& usage);
   void settle(Entry& entry, const domain::Usage& usage, bool refused);
   domain::Usage usage_so_far(const Entry& entry) const;

@@ -1,5 +1,6 @@
 // Release: which waiting request goes to which engine, and what those that stay are told.
 #include <algorithm>
+#include <utility>
 
 #include "cost/length_forecast.h"
 #include "pool/pool_scheduler.h"
@@ -66,6 +67,13 @@ bool PoolScheduler::try_place(SlotIndex slot, std::span<const EngineIndex> engin
   return true;
 }
 
+// The next in release order that waits for room on one of `engines`, not for another engine.
+SlotIndex PoolScheduler::next_that_can_run(std::span<const EngineIndex> engines) {
+  SlotIndex slot = walk_.next();
+  while (slot != kNoSlot && !can_run(slot, engines)) slot = walk_.next();
+  return slot;
+}
+
 // One that has just joined its lane goes at once if nobody is before it, or if it may pass those
 // who are: they did not fit when room was last made, and none has been made since.
 bool PoolScheduler::try_newcomer(SlotIndex slot) {
@@ -74,7 +82,7 @@ bool PoolScheduler::try_newcomer(SlotIndex slot) {
   skipped_.clear();
   room_.start(walk_, model, table_[slot].band == Band::kBestEffort);
   for (std::int64_t i = 0; i <= config_.policy.scan_depth; ++i) {
-    const SlotIndex next = walk_.next();
+    const SlotIndex next = next_that_can_run(models_[model].engines);
     if (next == kNoSlot) return false;
     if (next == slot) {
       if (!try_place(slot, models_[model].engines, verdict)) return false;
@@ -99,7 +107,7 @@ bool PoolScheduler::walk(std::size_t model, std::span<const EngineIndex> engines
   room_.start(walk_, model, best_effort_only);
   bool best_effort = best_effort_only;
   for (std::int64_t looked = 0; looked < config_.policy.scan_depth; ++looked) {
-    const SlotIndex slot = walk_.next();
+    const SlotIndex slot = next_that_can_run(engines);
     if (slot == kNoSlot) return false;
     if (!best_effort && table_[slot].band == Band::kBestEffort) {
       best_effort = true;
@@ -157,6 +165,16 @@ void PoolScheduler::serve_unblocked() {
     }
   }
   unblocked_.clear();
+}
+
+// Each turn places a request or clears a mark, so this ends.
+void PoolScheduler::serve_held_up() {
+  for (std::size_t model = 0; model < models_.size(); ++model) {
+    while (std::exchange(models_[model].held_up, false)) {
+      while (release_next(model, models_[model].engines)) {
+      }
+    }
+  }
 }
 
 void PoolScheduler::assign(SlotIndex slot, EngineIndex index, const Verdict& verdict) {

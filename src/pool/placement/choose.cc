@@ -2,9 +2,15 @@
 
 #include <algorithm>
 
+#include "cost/kv_law.h"
 #include "units/integer.h"
 
 namespace tidegate::pool {
+
+bool could_use(const domain::Request& request, const EngineView& engine) {
+  return engine.ready() && cost::can_ever_fit(engine.spec(), request.footprint);
+}
+
 namespace {
 
 units::Int128 cost_of(const Verdict& verdict) {
@@ -12,10 +18,10 @@ units::Int128 cost_of(const Verdict& verdict) {
   return units::Int128{factor(verdict.added_prefill)} * factor(verdict.step_after);
 }
 
-bool avoided(const Candidates& candidates, EngineIndex index) {
+bool avoided(const Ask& ask, const Candidates& candidates, EngineIndex index) {
   if (candidates.avoid != index) return false;
   return std::any_of(candidates.indexes.begin(), candidates.indexes.end(), [&](EngineIndex other) {
-    return other != index && candidates.engines[other].ready();
+    return other != index && could_use(*ask.request, candidates.engines[other]);
   });
 }
 
@@ -28,7 +34,7 @@ Choice choose(const Ask& ask, const Candidates& candidates, const PoolPolicy& po
   std::uint64_t equals = 0;
   for (const EngineIndex index : candidates.indexes) {
     const EngineView& engine = candidates.engines[index];
-    if (!engine.ready() || avoided(candidates, index)) continue;
+    if (!engine.ready() || avoided(ask, candidates, index)) continue;
     const Verdict verdict = feasible(ask, engine, policy, now);
     const bool first = !choice.any_ready;
     choice.any_ready = true;

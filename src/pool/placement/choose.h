@@ -25,8 +25,11 @@ struct Choice {
 struct Candidates {
   const std::vector<EngineView>& engines;
   std::span<const EngineIndex> indexes;   // those to look at
-  std::optional<EngineIndex> avoid = {};  // left out while another one is ready
+  std::optional<EngineIndex> avoid = {};  // left out while another one could take it
 };
+
+// Is the engine ready, and could it ever hold the request?
+bool could_use(const domain::Request& request, const EngineView& engine);
 
 // Least [added prefill time] x [step time after]; equals by lot. O(candidates x feasible()).
 Choice choose(const Ask& ask, const Candidates& candidates, const PoolPolicy& policy,
