@@ -21,7 +21,8 @@ int run(int argc, char** argv) {
       "  tidegate serve --model llama-3.1-8b-q4_k_m.gguf --listen 127.0.0.1:9000\n"
       "  tidegate check server.yaml\n\n"
       "Exit status: 0 done, 1 failed, 2 wrong usage or input.");
-  const std::vector<Subcommand> subcommands = {add_serve(app), add_check(app), add_why(app)};
+  const std::vector<Subcommand> subcommands = {add_serve(app), add_check(app), add_why(app),
+                                               add_replay(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -21,6 +21,7 @@ struct Subcommand {
 
 Subcommand add_serve(CLI::App& parent);
 Subcommand add_check(CLI::App& parent);
+Subcommand add_replay(CLI::App& parent);
 Subcommand add_why(CLI::App& parent);
 
 }  // namespace tidegate::app

@@ -4,13 +4,13 @@
 
 namespace tidegate::gateway {
 
-units::Result<void> JournalSink::open(const std::string& path, std::string configuration,
+units::Result<void> JournalSink::open(const std::string& path, journal::Configuration configuration,
                                       Alarm alarm) {
   auto writer = journal::Writer::create(path);
   if (!writer) return tl::unexpected(writer.error());
   writer_.emplace(std::move(*writer));
   alarm_ = std::move(alarm);
-  queue_.emplace_back(journal::Configuration{std::move(configuration)});
+  queue_.emplace_back(std::move(configuration));
   thread_ = std::thread([this] { run(); });
   return {};
 }

@@ -30,7 +30,8 @@ class JournalSink {
   JournalSink() = default;
   // Creates the file and writes the configuration first. `alarm` is called from any thread, at most
   // once. Error: the file cannot be created.
-  units::Result<void> open(const std::string& path, std::string configuration, Alarm alarm);
+  units::Result<void> open(const std::string& path, journal::Configuration configuration,
+                           Alarm alarm);
   ~JournalSink();
 
   void record(units::Instant now, const domain::Event& event,

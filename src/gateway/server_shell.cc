@@ -75,8 +75,10 @@ units::Result<std::unique_ptr<ServerShell>> ServerShell::open(Options options) {
 units::Result<void> ServerShell::open_journal() {
   const config::JournalConfig& journal = options_.config.server.journal;
   if (journal.path.empty()) return {};
+  journal::Configuration configuration{options_.journal_configuration,
+                                       pool_config(options_.config)};
   const auto opened =
-      journal_.open(journal.path, options_.journal_configuration, [this](const std::string& why) {
+      journal_.open(journal.path, std::move(configuration), [this](const std::string& why) {
         metrics_->journal_failed(true);
         log_->warning("journal_stopped", why);
       });

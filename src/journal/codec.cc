@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -18,6 +19,10 @@ namespace {
 constexpr unsigned kPayloadBits = 7;
 constexpr std::uint64_t kPayloadMask = 0x7F;
 constexpr std::uint64_t kMore = 0x80;
+
+constexpr std::int64_t kWeightMax = 1'000'000;
+// Memory is allocated for the bounds of a pool, so a file may not ask for any amount of it.
+constexpr std::int64_t kBoundMax = 1'000'000;
 
 constexpr std::uint64_t zigzag(std::int64_t v) {
   return (static_cast<std::uint64_t>(v) << 1U) ^ (v < 0 ? ~std::uint64_t{0} : 0);
@@ -40,6 +45,12 @@ class Encoder {
   void put(std::uint8_t v) { byte(v); }
   void put(std::int32_t v) { put(std::int64_t{v}); }
   void put(std::int64_t v) { number(zigzag(v)); }
+  void put(std::uint64_t v) { number(v); }
+  template <class T>
+  void put(const std::optional<T>& v) {
+    put(v.has_value());
+    if (v) put(*v);
+  }
   void put(units::Instant v) { put(v.ns()); }
   template <class Tag>
   void put(units::Quantity<Tag> v) {
@@ -116,6 +127,13 @@ class Decoder {
     v = static_cast<std::int32_t>(wide);
   }
   void get(std::int64_t& v) { v = unzigzag(number()); }
+  void get(std::uint64_t& v) { v = number(); }
+  template <class T>
+  void get(std::optional<T>& v) {
+    bool there = false;
+    get(there);
+    if (there) get(v.emplace());
+  }
   void get(units::Instant& v) { v = units::Instant(unzigzag(number())); }
   template <class Tag>
   void get(units::Quantity<Tag>& v) {
@@ -219,6 +237,19 @@ class Decoder {
                        std::ranges::all_of(v.output.lengths, in_range) &&
                        std::ranges::is_sorted(v.output.lengths);
     if (!sound) fail("a footprint needs a prompt >= 0 and ascending lengths in 1..max_output");
+  }
+  void check(const domain::Tenant& v) {
+    if (v.weight < 1 || v.weight > kWeightMax) fail("a tenant's weight is in 1..1000000");
+  }
+  void check(const pool::PoolLimits& v) {
+    const auto sound = [](std::int64_t n) { return n >= 1 && n <= kBoundMax; };
+    if (!sound(v.max_requests) || !sound(v.max_queued) || !sound(v.max_engines)) {
+      fail("a bound of the pool is in 1..1000000");
+    }
+  }
+  void check(const pool::PoolPolicy& v) {
+    const auto sound = [](std::int64_t n) { return n >= 0 && n <= kBoundMax; };
+    if (!sound(v.max_bypass) || !sound(v.scan_depth)) fail("a look-ahead is in 0..1000000");
   }
   void check(const domain::KvShape& v) {
     if (v.block_tokens.value() < 1 || v.per_sequence.value() < 0) {

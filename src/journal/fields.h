@@ -267,9 +267,82 @@ void fields(A& a, T& v) {
   a("decisions", v.decisions);
 }
 
+template <class A, Like<domain::ServiceClass> T>
+void fields(A& a, T& v) {
+  a("class", v.id);
+  a("name", v.name);
+  a("ttft", v.ttft);
+  a("tpot", v.tpot);
+  a("deadline", v.deadline);
+  a("percentile", v.percentile);
+  a("best_effort", v.best_effort);
+}
+
+template <class A, Like<domain::TenantLimits> T>
+void fields(A& a, T& v) {
+  a("requests_per_min", v.requests_per_min);
+  a("tokens_per_min", v.tokens_per_min);
+  a("in_flight", v.in_flight);
+  a("queued", v.queued);
+}
+
+template <class A, Like<domain::Guarantee> T>
+void fields(A& a, T& v) {
+  a("tokens_per_s", v.tokens_per_s);
+  a("burst_tokens", v.burst_tokens);
+  a("prompt_tokens", v.prompt_tokens);
+  a("output_tokens", v.output_tokens);
+}
+
+template <class A, Like<domain::Tenant> T>
+void fields(A& a, T& v) {
+  a("tenant", v.id);
+  a("name", v.name);
+  a("default_class", v.default_class);
+  a("weight", v.weight);
+  a("on_overload", v.on_overload);
+  a("models", v.models);
+  a("limits", v.limits);
+  a("guarantee", v.guarantee);
+}
+
+template <class A, Like<pool::PoolLimits> T>
+void fields(A& a, T& v) {
+  a("max_requests", v.max_requests);
+  a("max_queued", v.max_queued);
+  a("max_engines", v.max_engines);
+}
+
+template <class A, Like<pool::PoolPolicy> T>
+void fields(A& a, T& v) {
+  a("kv_watermark", v.kv_watermark);
+  a("peak_z_thousandths", v.peak_z_thousandths);
+  a("pace_share", v.pace_share);
+  a("chunk_floor", v.chunk_floor);
+  a("drip", v.drip);
+  a("retry_budget", v.retry_budget);
+  a("max_bypass", v.max_bypass);
+  a("scan_depth", v.scan_depth);
+  a("share_slack", v.share_slack);
+  a("no_engine_grace", v.no_engine_grace);
+  a("no_engine_retry", v.no_engine_retry);
+  a("deadline_grace", v.deadline_grace);
+}
+
+template <class A, Like<pool::PoolConfig> T>
+void fields(A& a, T& v) {
+  a("classes", v.classes);
+  a("tenants", v.tenants);
+  a("models", v.models);
+  a("limits", v.limits);
+  a("policy", v.policy);
+  a("seed", v.seed);
+}
+
 template <class A, Like<Configuration> T>
 void fields(A& a, T& v) {
   a("text", v.text);
+  a("pool", v.pool);
 }
 
 // The number of values of a recorded enumeration: anything from there on is malformed.
@@ -284,6 +357,9 @@ constexpr int enumerators(domain::Resource /*type*/) {
 }
 constexpr int enumerators(domain::Tier /*type*/) {
   return domain::kTierCount;
+}
+constexpr int enumerators(domain::OnOverload /*type*/) {
+  return static_cast<int>(domain::OnOverload::kDowngrade) + 1;
 }
 
 }  // namespace tidegate::journal

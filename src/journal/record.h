@@ -10,6 +10,7 @@
 
 #include "domain/decision.h"
 #include "domain/event.h"
+#include "pool/config.h"
 #include "units/quantity.h"
 
 namespace tidegate::journal {
@@ -21,9 +22,11 @@ struct Step {
   std::vector<domain::Decision> decisions;
 };
 
-// The configuration from here on, as the text that the configuration room reads.
+// The configuration from here on: as the text that somebody wrote, for people, and as the pool got
+// it, which is all that a replay needs.
 struct Configuration {
   std::string text;
+  pool::PoolConfig pool;
 };
 
 using Record = std::variant<Configuration, Step>;

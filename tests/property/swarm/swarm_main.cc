@@ -3,9 +3,11 @@
 //
 //   swarm_test --seeds 2000            worlds 0 .. 1999
 //   swarm_test --first 1234 --seeds 1 --trace   one world, every step of the pool in words
+//   swarm_test --first 1234 --seeds 1 --journal FILE   one world, recorded
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "journal/file.h"
 #include "journal/text.h"
 #include "world.h"
 
@@ -60,6 +62,23 @@ void run_seed(std::uint64_t seed, bool trace, std::uint64_t twice_every, Totals&
               static_cast<unsigned long long>(seed));
 }
 
+// Records the world; 1 when the file cannot be written.
+int record(std::uint64_t seed, const std::string& path) {
+  auto writer = tidegate::journal::Writer::create(path);
+  bool sound = writer.has_value();
+  WorldOptions options;
+  options.seed = seed;
+  options.watch = [&](const tidegate::journal::Step& step) {
+    sound = sound && writer->append(step).has_value();
+  };
+  World world(std::move(options));
+  sound = sound && writer->append(tidegate::journal::Configuration{"", world.config()}).has_value();
+  world.run();
+  sound = sound && writer->flush().has_value();
+  if (!sound) std::printf("%s: cannot be written\n", path.c_str());
+  return sound ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -73,8 +92,11 @@ int main(int argc, char** argv) {
   app.add_option("--seeds", seeds, "How many");
   app.add_option("--twice-every", twice_every, "Every so many seeds run twice (0 = none)");
   app.add_option("--broken-max", broken_max, "Stop after so many failures");
+  std::string journal;
+  app.add_option("--journal", journal, "Record the first world in this file, and do nothing else");
   app.add_flag("--trace", trace, "Print every step");
   CLI11_PARSE(app, argc, argv);
+  if (!journal.empty()) return record(first, journal);
   Totals totals;
   for (std::uint64_t seed = first; seed < first + seeds && totals.broken < broken_max; ++seed) {
     run_seed(seed, trace, twice_every, totals);

@@ -52,6 +52,7 @@ class World {
   explicit World(WorldOptions options);
   // Lives the whole life of the world. Call once.
   Outcome run();
+  const pool::PoolConfig& config() const { return config_; }
 
  private:
   struct Engine {

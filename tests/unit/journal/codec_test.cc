@@ -183,6 +183,14 @@ TEST(Codec, EveryMemberIsListed) {
   expect_complete<batch::Row>("Row");
   expect_complete<batch::StepPlan>("StepPlan");
   expect_complete<cost::StepShape>("StepShape");
+  expect_complete<domain::ServiceClass>("ServiceClass");
+  expect_complete<domain::TenantLimits>("TenantLimits");
+  expect_complete<domain::Guarantee>("Guarantee");
+  expect_complete<domain::Tenant>("Tenant");
+  expect_complete<pool::PoolLimits>("PoolLimits");
+  expect_complete<pool::PoolPolicy>("PoolPolicy");
+  expect_complete<pool::PoolConfig>("PoolConfig");
+  expect_complete<Configuration>("Configuration");
 }
 
 // Law: the digest tells apart different decisions, different order, and different grouping by step.

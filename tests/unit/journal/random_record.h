@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -41,6 +42,11 @@ class RandomFiller {
                                                       std::numeric_limits<std::int64_t>::min()};
     v = prng_.below(3) == 0 ? kCorners[prng_.below(kCorners.size())]
                             : static_cast<std::int64_t>(prng_.next() >> prng_.below(64));
+  }
+  void fill(std::uint64_t& v) { v = prng_.next(); }
+  template <class T>
+  void fill(std::optional<T>& v) {
+    if (prng_.below(2) == 0) fill(v.emplace());
   }
   void fill(units::Instant& v) {
     std::int64_t ns = 0;
@@ -110,6 +116,14 @@ class RandomFiller {
     for (auto& length : v.output.lengths)
       length = std::clamp(length, units::Tokens(1), v.max_output);
     std::ranges::sort(v.output.lengths);
+  }
+  void repair(domain::Tenant& v) { v.weight = prng_.between(1, 1'000'000); }
+  void repair(pool::PoolLimits& v) {
+    v = {prng_.between(1, 1'000'000), prng_.between(1, 1'000'000), prng_.between(1, 1'000'000)};
+  }
+  void repair(pool::PoolPolicy& v) {
+    v.max_bypass = prng_.between(0, 1'000'000);
+    v.scan_depth = prng_.between(0, 1'000'000);
   }
   void repair(domain::KvShape& v) {
     v.block_tokens = std::max(units::Tokens(1), v.block_tokens);
