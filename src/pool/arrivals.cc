@@ -124,19 +124,42 @@ SlotIndex PoolScheduler::enter(const Request& request, const Reservation& reserv
 
 // No engine takes it now: hold it, loosen its promise if the tenant agreed, or refuse it.
 void PoolScheduler::start_waiting(SlotIndex slot) {
-  if (const auto refusal = may_not_wait(slot)) {
-    return finish(slot, *refusal, {});
+  const Expectation expected = expectation(slot);
+  if (const auto refusal = may_not_wait(slot, expected)) return finish(slot, *refusal, {});
+  if (promise_is_lost(slot, expected)) {
+    if (!downgrade(slot)) return finish(slot, too_late(slot, expected), {});
+    if (table_[slot].phase == Phase::kWaiting) keep_waiting(slot, expectation(slot));
+    return;
   }
-  if (table_[slot].phase != Phase::kWaiting) return;  // loosened, and then it fitted
-  timers_.set(slot, gives_up_after(slot));
-  hold(slot, expectation(slot));
+  keep_waiting(slot, expected);
 }
 
-std::optional<PoolScheduler::Refusal> PoolScheduler::may_not_wait(SlotIndex slot) {
+void PoolScheduler::keep_waiting(SlotIndex slot, const Expectation& expected) {
+  timers_.set(slot, gives_up_after(slot));
+  hold(slot, expected);
+}
+
+// Waiting is hopeless already, or will be by all that is known and the tenant wants to hear it now.
+bool PoolScheduler::promise_is_lost(SlotIndex slot, const Expectation& expected) const {
+  const Entry& entry = table_[slot];
+  if (now_ >= gives_up_after(slot)) return true;
+  return accounts_[entry.tenant].tenant().on_overload != OnOverload::kQueue && expected.measured &&
+         expected.first_token > entry.key.due;
+}
+
+// Retrying helps once the work ahead has shrunk by as much as the first token would be late.
+PoolScheduler::Refusal PoolScheduler::too_late(SlotIndex slot, const Expectation& expected) const {
+  return {.reason = expected.reason,
+          .full = expected.full,
+          .drains_in = std::max(Nanos(1), expected.first_token - table_[slot].key.due)};
+}
+
+// Bounds on waiting itself: the tenant's, the pool's, and the budget of repeated requests.
+std::optional<PoolScheduler::Refusal> PoolScheduler::may_not_wait(SlotIndex slot,
+                                                                  const Expectation& expected) {
   const Entry& entry = table_[slot];
   TenantAccount& account = accounts_[entry.tenant];
   const domain::Tenant& tenant = account.tenant();
-  const Expectation expected = expectation(slot);
   const Nanos until_start = std::max(Nanos(1), expected.start - now_);
   if (account.at_in_flight_limit() && tenant.on_overload != OnOverload::kQueue) {
     return Refusal{Outcome::kRejectedQuota, Reason::kInFlight, Resource::kTenantSlots, until_start};
@@ -146,23 +169,8 @@ std::optional<PoolScheduler::Refusal> PoolScheduler::may_not_wait(SlotIndex slot
                    until_start};
   }
   if (auto full = queue_full(slot)) return full;
-  const Instant due = entry.key.due;
-  const bool too_late = expected.measured && expected.first_token > due;
-  const Refusal late{.reason = expected.reason,
-                     .full = expected.full,
-                     .drains_in = std::max(Nanos(1), expected.first_token - due)};
-  if (entry.request.caller_retries > 0 && !account.take_retry()) {
-    return too_late
-               ? late
-               : Refusal{
-                     .reason = expected.reason, .full = expected.full, .drains_in = until_start};
-  }
-  if (due == Instant::never()) return std::nullopt;
-  const bool hopeless = now_ > gives_up_after(slot);
-  const bool wants_out = too_late && tenant.on_overload != OnOverload::kQueue;
-  if (!hopeless && !wants_out) return std::nullopt;
-  if (downgrade(slot)) return std::nullopt;
-  return late;
+  if (entry.request.caller_retries == 0 || account.take_retry()) return std::nullopt;
+  return Refusal{.reason = expected.reason, .full = expected.full, .drains_in = until_start};
 }
 
 // The pool's own bound. A better tier displaces best effort that waits (invariant S14).

@@ -55,7 +55,7 @@ void PoolScheduler::expire_waiting(SlotIndex slot) {
   const Instant at = gives_up_after(slot);
   if (at > now_) return timers_.set(slot, at);
   if (!can_run(slot) || !downgrade(slot)) return give_up(slot);
-  if (table_[slot].phase == Phase::kWaiting) hold(slot, expectation(slot));
+  if (table_[slot].phase == Phase::kWaiting) keep_waiting(slot, expectation(slot));
 }
 
 void PoolScheduler::give_up(SlotIndex slot) {
@@ -63,12 +63,7 @@ void PoolScheduler::give_up(SlotIndex slot) {
   Refusal end{.reason = Reason::kNoEngine,
               .full = domain::Resource::kSequences,
               .drains_in = config_.policy.no_engine_retry};
-  if (can_run(slot)) {
-    const Expectation expected = expectation(slot);
-    end = {.reason = expected.reason,
-           .full = expected.full,
-           .drains_in = std::max(Nanos(1), expected.first_token - entry.key.due)};
-  }
+  if (can_run(slot)) end = too_late(slot, expectation(slot));
   if (now_ > std::min(entry.request.promise.first_token_due, entry.request.promise.total_due)) {
     end.outcome = Outcome::kDeadlineExceeded;
     end.reason = Reason::kDeadlinePassed;

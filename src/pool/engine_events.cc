@@ -123,12 +123,10 @@ void PoolScheduler::try_failed(SlotIndex slot, Reason reason) {
   join_lane(slot);
   counters_.retries += 1;
   if (try_newcomer(slot)) return;
-  const units::Instant until = gives_up_after(slot);
-  if (until <= now_) {
+  if (now_ >= gives_up_after(slot)) {
     return finish(slot, {.outcome = Outcome::kEngineFailed, .reason = reason}, {});
   }
-  timers_.set(slot, until);
-  hold(slot, expectation(slot));
+  keep_waiting(slot, expectation(slot));
 }
 
 void PoolScheduler::on(const domain::Accepted& event) {

@@ -100,7 +100,10 @@ class PoolScheduler {
   std::optional<Refusal> cannot_run(const domain::Request& request, std::size_t model) const;
   SlotIndex enter(const domain::Request& request, const Reservation& reservation);
   void start_waiting(SlotIndex slot);
-  std::optional<Refusal> may_not_wait(SlotIndex slot);
+  void keep_waiting(SlotIndex slot, const Expectation& expected);
+  bool promise_is_lost(SlotIndex slot, const Expectation& expected) const;
+  Refusal too_late(SlotIndex slot, const Expectation& expected) const;
+  std::optional<Refusal> may_not_wait(SlotIndex slot, const Expectation& expected);
   std::optional<Refusal> queue_full(SlotIndex slot);
   bool downgrade(SlotIndex slot);
   void refuse(const domain::Request& request, const Refusal& refusal);

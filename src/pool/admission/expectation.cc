@@ -34,7 +34,7 @@ void add(Supply& supply, const EngineView& engine, domain::Tier tier) {
       std::max<std::int64_t>(0, engine.spec().limits.max_sequences - load.sequences);
   // Staggered sequences together stand at about half of their growth.
   supply.free_memory += std::max(Tokens(0), engine.capacity() - load.held - load.remaining / 2);
-  const Nanos distance = end_distance(engine, tier);
+  const Nanos distance = load.end_distance;
   if (distance <= Nanos(0)) return;
   const std::int64_t each = (load.held + load.remaining).value() / load.sequences;
   const std::int64_t ends = kRateSpan / distance.value();

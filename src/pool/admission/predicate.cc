@@ -137,24 +137,8 @@ std::optional<Verdict> on_time(const Situation& s) {
 
 }  // namespace
 
-Nanos end_distance(const EngineView& engine, domain::Tier tier) {
-  const Load& load = engine.load(tier);
-  if (load.sequences == 0) return Nanos(0);
-  Work prefill;
-  for (const PledgeIndex index : engine.prefilling()) {
-    const Pledge& pledge = engine.pledge(index);
-    if (engine.gates(pledge, tier)) {
-      prefill += prefill_work(pledge.footprint.prompt, pledge.prefill_left);
-    }
-  }
-  cost::StepShape shape{.decodes = load.sequences, .kv_tokens = load.held.value()};
-  const Nanos decode = engine.law().mean(shape) * load.remaining.value();
-  const Nanos total = decode + engine.prefill_time(load, prefill) * load.sequences;
-  return Nanos(units::multiply_divide(2, total.value(), load.sequences * (load.sequences + 1)));
-}
-
 Nanos sequences_drain(const EngineView& engine, domain::Tier tier, std::int64_t count) {
-  return end_distance(engine, tier) * std::max<std::int64_t>(0, count);
+  return engine.load(tier).end_distance * std::max<std::int64_t>(0, count);
 }
 
 Nanos memory_drain(const EngineView& engine, domain::Tier tier, Tokens tokens) {
@@ -162,7 +146,7 @@ Nanos memory_drain(const EngineView& engine, domain::Tier tier, Tokens tokens) {
   if (tokens <= Tokens(0) || load.sequences == 0) return Nanos(0);
   const std::int64_t each =
       std::max<std::int64_t>(1, (load.held + load.remaining).value() / load.sequences);
-  return end_distance(engine, tier) * units::divide_up(tokens.value(), each);
+  return load.end_distance * units::divide_up(tokens.value(), each);
 }
 
 Instant first_token_at(const Ask& ask, const EngineView& engine, const Work& queued, Instant now) {

@@ -54,9 +54,6 @@ units::Instant hopeless_after(const Ask& ask, const EngineView& engine);
 Verdict feasible(const Ask& ask, const EngineView& engine, const PoolPolicy& policy,
                  units::Instant now);
 
-// The mean time between two ends among the sequences that gate `tier`, taken as evenly staggered;
-// 0 when there are none.
-units::Nanos end_distance(const EngineView& engine, domain::Tier tier);
 // Predicted time until `count` of the sequences that gate `tier` have ended, and until they have
 // given back `tokens` of KV: ends are taken as evenly staggered.
 units::Nanos sequences_drain(const EngineView& engine, domain::Tier tier, std::int64_t count);

@@ -182,13 +182,6 @@ void EngineView::report(const domain::StateReport& report) {
   stale_ = true;
 }
 
-bool EngineView::gates(const Pledge& pledge, Tier tier) const {
-  if (!pledge.used) return false;
-  const bool makes_way =
-      spec_.own_batching && pledge.tier == Tier::kBestEffort && tier != Tier::kBestEffort;
-  return !makes_way;
-}
-
 Load EngineView::sum(Tier tier) const {
   Load load;
   load.held = foreign_;
@@ -201,11 +194,19 @@ Load EngineView::sum(Tier tier) const {
     load.variance = units::add_saturating(load.variance, pledge.remaining.variance);
     const bool paced = pledge.promise.token_pace > Nanos(0) && !pledge.late;
     if (paced) load.promised_pace = std::min(load.promised_pace, pledge.promise.token_pace);
-    if (pledge.produced == Tokens(0)) continue;
+    if (pledge.produced == Tokens(0)) {
+      load.prefill += prefill_work(pledge.footprint.prompt, pledge.prefill_left);
+      continue;
+    }
     if (paced) load.running_pace = std::min(load.running_pace, pledge.promise.token_pace);
     load.decodes += 1;
     load.decode_context += pledge.context;
   }
+  derive(load);
+  return load;
+}
+
+void EngineView::derive(Load& load) const {
   load.step = law_.guarded(load.decode_shape());
   const Tokens room = std::max(Tokens(1), spec_.limits.max_step_tokens - Tokens(load.decodes));
   load.chunk = room;
@@ -214,7 +215,14 @@ Load EngineView::sum(Tier tier) const {
     const Tokens fits = law_.largest_chunk(load.decode_shape(), Tokens(0), budget, room);
     load.chunk = std::min(room, std::max(fits, policy_.chunk_floor));
   }
-  return load;
+  if (load.sequences == 0) return;
+  // Each of n runs for its prefill share and its remaining steps; n ends spread over twice the mean
+  // of that come at this distance.
+  const Nanos step = law_.mean({.decodes = load.sequences, .kv_tokens = load.held.value()});
+  const Nanos total =
+      step * load.remaining.value() + prefill_time(load, load.prefill) * load.sequences;
+  load.end_distance =
+      Nanos(units::multiply_divide(2, total.value(), load.sequences * (load.sequences + 1)));
 }
 
 const Load& EngineView::load(Tier tier) const {
@@ -262,11 +270,16 @@ Nanos EngineView::step_left(const Load& load, Instant now) const {
 }
 
 Work EngineView::ahead_of(Tier tier, const OrderKey& key) const {
+  const auto first_to = [&](const Pledge& pledge) {
+    return pledge.tier != tier ? pledge.tier < tier : pledge.key < key;
+  };
+  // Usually a newcomer is due last.
+  if (prefilling_.empty() || first_to(ledger_[prefilling_.back()]))
+    return load(Tier::kBestEffort).prefill;
   Work work;
   for (const PledgeIndex index : prefilling_) {
     const Pledge& pledge = ledger_[index];
-    const bool first = pledge.tier != tier ? pledge.tier < tier : pledge.key < key;
-    if (!first) break;
+    if (!first_to(pledge)) break;
     work += prefill_work(pledge.footprint.prompt, pledge.prefill_left);
   }
   return work;

@@ -60,6 +60,9 @@ struct Load {
   // Derived: the prefill a step can carry while all paces hold, and a step without any.
   units::Tokens chunk{1};
   units::Nanos step{0};
+  Work prefill;  // still to compute
+  // The mean time between two ends, taken as evenly staggered; 0 when nothing runs.
+  units::Nanos end_distance{0};
 
   cost::StepShape decode_shape() const;
 };
@@ -102,7 +105,12 @@ class EngineView {
   // our scheduler, which preempts it. O(pledges) after a change, else O(1).
   const Load& load(domain::Tier tier) const;
   // Does this pledge gate a newcomer of `tier`?
-  bool gates(const Pledge& pledge, domain::Tier tier) const;
+  bool gates(const Pledge& pledge, domain::Tier tier) const {
+    if (!pledge.used) return false;
+    const bool makes_way = spec_.own_batching && pledge.tier == domain::Tier::kBestEffort &&
+                           tier != domain::Tier::kBestEffort;
+    return !makes_way;
+  }
   // KV tokens that predictions may fill.
   units::Tokens capacity() const;
   // Predicted peak of all that gates `tier`, and of `extra` when given, in whole-block tokens.
@@ -127,6 +135,7 @@ class EngineView {
   void stop_prefill(PledgeIndex index);
   units::Tokens whole_blocks(units::Tokens tokens) const;
   Load sum(domain::Tier tier) const;
+  void derive(Load& load) const;
   void set_spec(const domain::EngineSpec& spec);
 
   domain::EngineSpec spec_;

@@ -64,6 +64,7 @@ void WaitingRoom::enter(SlotIndex slot, LaneIndex index, const OrderKey& key, co
     active.push_back(index);
   }
   lane.queue.insert(nodes_, slot, key, work);
+  if (lane.first == kNoSlot || key < nodes_[lane.first].key) lane.first = slot;
   waiting_ += 1;
   by_model_[lane.model].waiting += 1;
   of_tenant_[lane.tenant] += 1;
@@ -71,6 +72,7 @@ void WaitingRoom::enter(SlotIndex slot, LaneIndex index, const OrderKey& key, co
 
 void WaitingRoom::leave(SlotIndex slot, LaneIndex index) {
   Lane& lane = lanes_[index];
+  if (lane.first == slot) lane.first = lane.queue.after(nodes_, nodes_[slot].key);
   lane.queue.erase(nodes_, slot);
   waiting_ -= 1;
   by_model_[lane.model].waiting -= 1;
@@ -176,8 +178,7 @@ void WaitingRoom::start(Walk& walk, std::size_t model, bool best_effort_first) c
       const Tier of_lane = tier(lane, index, least);
       if (best_effort_first && of_lane != Tier::kBestEffort) continue;
       const bool by_service = of_lane == Tier::kBestEffort;
-      walk.cursors_.push_back(
-          {lane.queue.first(nodes_), index, of_lane, by_service ? shares_.served(index) : 0});
+      walk.cursors_.push_back({lane.first, index, of_lane, by_service ? shares_.served(index) : 0});
     }
   }
 }

@@ -87,6 +87,7 @@ class WaitingRoom {
  private:
   struct Lane {
     OrderedQueue queue;
+    SlotIndex first = kNoSlot;
     std::uint32_t model = 0;
     std::uint32_t tenant = 0;
     Band band = Band::kShare;
