@@ -1,0 +1,46 @@
+// The language of the pool scenarios. A file is a few lines of comment that state the law,
+// settings, timed happenings, and after a line of dashes the golden text:
+//
+//   # law: ...
+//   tenant 0 on_overload=queue in_flight=2 weight=4
+//   engine 1 sequences=2 blocks=1000 step=10ms token=100us
+//   at 0ms arrive 1 tenant=0 prompt=100 output=10 ttft=500ms pace=50ms
+//   at 5ms every 10ms x20 arrive 100 tenant=1 prompt=50 output=10
+//   at 40ms lose engine=1
+//   show summary
+//   ----
+//
+// Durations carry ns, us, ms or s. See world.h for the words.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tidegate::pool::scenario {
+
+struct Line {
+  std::string word;                           // tenant, engine, policy, show, or the happening
+  std::int64_t id = 0;                        // the number after it, if any
+  std::int64_t at_ns = 0;                     // happenings only
+  std::map<std::string, std::string> values;  // key=value
+  std::vector<std::string> flags;             // bare words
+
+  std::int64_t number(const std::string& key, std::int64_t otherwise) const;
+  std::int64_t nanos(const std::string& key, std::int64_t otherwise) const;
+  std::string text(const std::string& key, const std::string& otherwise) const;
+  bool has(const std::string& flag) const;
+};
+
+struct Script {
+  std::vector<Line> settings;
+  std::vector<Line> happenings;  // repeats unrolled, by time
+  std::string given;             // all up to and with the line of dashes
+  std::string golden;
+};
+
+// Throws std::runtime_error with the line when it does not understand.
+Script parse(const std::string& text);
+
+}  // namespace tidegate::pool::scenario
