@@ -310,7 +310,8 @@ void World::finished(const domain::Assign& assign) {
   const Tokens output = assign.request.footprint.output.lengths[0];
   if (output > Tokens(1)) step(domain::TokensProduced{assign.ref, output - Tokens(1)});
   live_.erase(request);
-  domain::Finished event{.ref = assign.ref};
+  domain::Finished event;
+  event.ref = assign.ref;
   event.usage = {assign.request.footprint.prompt, Tokens(0), output};
   last_event_[request] = event;
   step(event);
@@ -323,7 +324,9 @@ void World::perform_abort(const AttemptRef& ref) {
   at(now_ + engines_.at(engine).step, [this, ref, engine] {
     if (!running(ref) || !engines_.at(engine).alive) return;
     live_.erase(ref.request.value());
-    domain::Finished event{.ref = ref, .outcome = domain::Outcome::kCancelled};
+    domain::Finished event;
+    event.ref = ref;
+    event.outcome = domain::Outcome::kCancelled;
     last_event_[ref.request.value()] = event;
     say("confirm " + std::to_string(ref.request.value()));
     step(event);
