@@ -38,7 +38,10 @@ void PoolScheduler::join_lane(SlotIndex slot) {
   entry.key = order_key(entry);
   const domain::Footprint& footprint = entry.request.footprint;
   Work work = prefill_work(footprint.prompt, footprint.prompt);
-  work.memory = footprint.prompt + cost::remaining(footprint, Tokens(0)).mean;
+  const Tokens output = cost::remaining(footprint, Tokens(0)).mean;
+  work.memory = footprint.prompt + output;
+  const auto& engines = models_[entry.model].engines;
+  if (!engines.empty()) work.price = engines_[engines.front()].price(footprint.prompt, output);
   room_.enter(slot, entry.lane, entry.key, work);
 }
 
@@ -52,16 +55,28 @@ Ask PoolScheduler::ask_for(SlotIndex slot) const {
 
 Expectation PoolScheduler::expectation(SlotIndex slot) const {
   const Entry& entry = table_[slot];
-  return expect(ask_for(slot), {engines_, models_[entry.model].engines},
-                room_.ahead_of(slot, entry.lane), now_);
+  Expectation expected = expect(ask_for(slot), {engines_, models_[entry.model].engines},
+                                room_.ahead_of(slot, entry.lane), now_);
+  // The sums may see room where the predicate, which knows each engine, saw none.
+  const bool lacks_room = entry.blocked.part == Part::kMemory || entry.blocked.part == Part::kPace;
+  if (!lacks_room || expected.full != domain::Resource::kStepTime) return expected;
+  expected.reason = entry.blocked.reason;
+  expected.full = entry.blocked.full;
+  if (entry.blocked_until > expected.start) {
+    expected.first_token = expected.first_token + (entry.blocked_until - expected.start);
+    expected.start = entry.blocked_until;
+  }
+  return expected;
 }
 
 bool PoolScheduler::try_place(SlotIndex slot, std::span<const EngineIndex> engines,
                               Verdict& verdict) {
-  const Entry& entry = table_[slot];
+  Entry& entry = table_[slot];
   const Choice choice =
       choose(ask_for(slot), {engines_, engines, entry.avoid}, config_.policy, now_, prng_);
   verdict = choice.verdict;
+  entry.blocked = choice.verdict;
+  entry.blocked_until = now_ + choice.verdict.drains_in;
   if (!choice.engine) return false;
   assign(slot, *choice.engine, choice.verdict);
   return true;

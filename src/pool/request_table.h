@@ -35,6 +35,10 @@ struct Entry {
   PledgeIndex pledge = 0;
   units::Nanos charged{0};  // to its lane
 
+  // Why it did not fit when it was last tried, and until when that is predicted to last.
+  Verdict blocked{};
+  units::Instant blocked_until;
+
   bool admitted = false;             // Admit was sent
   std::optional<EngineIndex> avoid;  // its first try failed there
   std::int64_t bypassed = 0;         // by others while it did not fit

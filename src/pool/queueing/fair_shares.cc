@@ -22,6 +22,12 @@ void FairShares::charge(LaneIndex lane, units::Nanos cost) {
   served_[lane] = units::add_saturating(served_[lane], share);
 }
 
+units::Nanos FairShares::allowance(LaneIndex other, LaneIndex lane) const {
+  const std::int64_t left = units::add_saturating(served_[lane] - served_[other], slack_);
+  return units::Nanos(
+      units::multiply_divide(std::max<std::int64_t>(0, left), weight_[other], kScale));
+}
+
 void FairShares::wake(LaneIndex lane, std::size_t group, std::span<const LaneIndex> backlogged) {
   if (backlogged.empty()) {
     served_[lane] = std::max(served_[lane], floor_[group]);

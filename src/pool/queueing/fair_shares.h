@@ -33,6 +33,8 @@ class FairShares {
   void wake(LaneIndex lane, std::size_t group, std::span<const LaneIndex> backlogged);
   // The lane's last waiting request left.
   void go_idle(LaneIndex lane, std::size_t group);
+  // The engine time that `other` may still get before it is above the share of `lane`.
+  units::Nanos allowance(LaneIndex other, LaneIndex lane) const;
   // Is a lane that was served so much within its share, when the least served has `least`?
   bool within(std::int64_t served, std::int64_t least) const { return served - least <= slack_; }
 

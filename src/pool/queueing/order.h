@@ -32,12 +32,14 @@ struct Work {
   units::Tokens prefill{0};
   std::int64_t attention = 0;  // token^2, see cost::StepShape
   units::Tokens memory{0};     // prompt and expected output
+  units::Nanos price{0};       // engine time that it is worth to fair shares
 
   Work& operator+=(const Work& other) {
     requests += other.requests;
     prefill += other.prefill;
     attention = units::add_saturating(attention, other.attention);
     memory += other.memory;
+    price += other.price;
     return *this;
   }
   friend bool operator==(const Work&, const Work&) = default;

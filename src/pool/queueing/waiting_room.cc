@@ -120,6 +120,21 @@ Tier WaitingRoom::tier(LaneIndex index) const {
   return tier(lane, index, least_served(lane.model));
 }
 
+// The part of `other`, a lane of the same tier as `lane`, that goes before `slot`.
+Work WaitingRoom::ahead_in(LaneIndex other, SlotIndex slot, LaneIndex lane) const {
+  Work work = lanes_[other].queue.before(nodes_, nodes_[slot].key);
+  if (other == lane || lanes_[other].band != Band::kShare) return work;
+  const std::int64_t fair = shares_.allowance(other, lane).value();
+  const std::int64_t all = work.price.value();
+  if (all <= fair) return work;
+  const auto part = [&](std::int64_t of) { return units::multiply_divide(of, fair, all); };
+  return {.requests = part(work.requests),
+          .prefill = units::Tokens(part(work.prefill.value())),
+          .attention = part(work.attention),
+          .memory = units::Tokens(part(work.memory.value())),
+          .price = units::Nanos(fair)};
+}
+
 Work WaitingRoom::ahead_of(SlotIndex slot, LaneIndex index) const {
   const Lane& own = lanes_[index];
   const std::int64_t least = least_served(own.model);
@@ -129,8 +144,8 @@ Work WaitingRoom::ahead_of(SlotIndex slot, LaneIndex index) const {
     for (const LaneIndex other : list) {
       const Tier other_tier = tier(lanes_[other], other, least);
       if (other_tier > own_tier || blocked_[lanes_[other].tenant] != 0) continue;
-      work += other_tier < own_tier ? lanes_[other].queue.total(nodes_)
-                                    : lanes_[other].queue.before(nodes_, nodes_[slot].key);
+      work +=
+          other_tier < own_tier ? lanes_[other].queue.total(nodes_) : ahead_in(other, slot, index);
     }
   }
   return work;

@@ -49,7 +49,8 @@ class WaitingRoom {
   const OrderKey& key(SlotIndex slot) const { return nodes_[slot].key; }
 
   domain::Tier tier(LaneIndex lane) const;
-  // What would be released before `slot`, which waits in `lane`.
+  // What would be released before `slot`, which waits in `lane`. Of another tenant in the same
+  // share tier only as much counts as leaves that tenant within its share of the two.
   Work ahead_of(SlotIndex slot, LaneIndex lane) const;
   // The best-effort request that would be released last of all, of the model or, when that has
   // none, of any; kNoSlot when no best effort waits.
@@ -100,6 +101,7 @@ class WaitingRoom {
   std::size_t group(const Lane& lane) const;
   std::int64_t least_served(std::size_t model) const;
   domain::Tier tier(const Lane& lane, LaneIndex index, std::int64_t least) const;
+  Work ahead_in(LaneIndex other, SlotIndex slot, LaneIndex lane) const;
 
   QueueNodes nodes_;
   std::vector<Lane> lanes_;
