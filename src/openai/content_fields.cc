@@ -56,7 +56,8 @@ units::Result<std::string> read_part(Value& value, const std::string& where, Dra
 
 // The parts are joined by line breaks, as vLLM and llama-server do.
 Checked read_parts(Value& value, const std::string& where, std::pair<Draft&, ChatMessage&> into) {
-  auto& [draft, message] = into;
+  Draft& draft = into.first;
+  ChatMessage& message = into.second;
   return json::each_element(value, where, [&](Value& element, std::size_t index) -> Checked {
     auto part = read_part(element, indexed(where, index), draft);
     if (!part) return tl::unexpected(part.error());
@@ -86,7 +87,8 @@ struct MessageDraft {
 
 Checked read_message_field(std::string_view key, Value& value, const std::string& where,
                            std::pair<Draft&, MessageDraft&> into) {
-  auto& [draft, made] = into;
+  Draft& draft = into.first;
+  MessageDraft& made = into.second;
   const bool ours = key == "role" || key == "content" || key == "tool_calls";
   if (!ours) return json::check_json(value, draft.limits.depth - kMessageDepth);
   const std::string path = where + "." + std::string(key);

@@ -1,5 +1,5 @@
-// Whatever the bytes and whatever pieces they come in, the reader ends in the same state with the
-// same request, consumes no more than it was given, and keeps to its limits.
+// Whatever the bytes and whatever pieces they come in, the reader ends with the same request or
+// with none, consumes no more than it was given, and keeps to its limits.
 
 #include <algorithm>
 #include <cstddef>
@@ -62,7 +62,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size > kComparedBytes) return 0;
   for (const std::size_t piece_bytes : {1U, 7U}) {
     const Read pieces = read(bytes, piece_bytes);
-    TIDEGATE_CHECK(pieces.state == whole.state);
+    // A fault may show a few bytes later in pieces, but never as a complete request.
+    TIDEGATE_CHECK((pieces.state == State::kComplete) == (whole.state == State::kComplete));
     if (whole.state != State::kComplete) continue;
     TIDEGATE_CHECK(pieces.consumed == whole.consumed);
     TIDEGATE_CHECK(pieces.request.method == whole.request.method);

@@ -53,6 +53,7 @@ class SocketClient {
   SocketClient& operator=(const SocketClient&) = delete;
 
   bool connected() const { return connected_; }
+  int descriptor() const { return fd_; }
 
   // False when the other side closed first.
   bool send(std::string_view bytes) {
