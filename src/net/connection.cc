@@ -14,10 +14,10 @@ namespace tidegate::net {
 
 namespace {
 
-constexpr std::size_t kSmallReadBytes = 4 * 1024;
-constexpr std::size_t kLargeReadBytes = 64 * 1024;
+constexpr std::size_t kSmallReadBytes = 4 * kKiB;
+constexpr std::size_t kLargeReadBytes = 64 * kKiB;
 // The progress that renews a reader's time.
-constexpr std::size_t kProgressBytes = 16 * 1024;
+constexpr std::size_t kProgressBytes = 16 * kKiB;
 constexpr std::chrono::seconds kLinger{1};
 
 std::string plain_text_refusal(int status, std::string_view because) {

@@ -13,6 +13,8 @@ namespace http = boost::beast::http;
 
 namespace {
 
+// The parser's own bound has 32 bits.
+constexpr std::size_t kMaxParserBytes = 1024 * 1024 * kKiB;
 // A chunk-size line or a trailer section may be this long before its end has to be seen.
 constexpr std::size_t kChunkLineBytes = 4096;
 // The end of a chunked body is at least "0 CRLF CRLF", so that at any point before it this many
@@ -49,7 +51,7 @@ RequestReader::RequestReader(const Limits& limits)
     : limits_(limits), parser_(std::make_unique<Parser>()) {
   parser_->beast.eager(true);
   parser_->beast.header_limit(static_cast<std::uint32_t>(
-      std::min<std::size_t>(2 * limits.header_bytes + 1024, 1024 * 1024 * 1024)));
+      std::min<std::size_t>(2 * limits.header_bytes + 1024, kMaxParserBytes)));
   parser_->beast.body_limit(limits.body_bytes);
 }
 

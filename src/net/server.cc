@@ -76,6 +76,7 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
  private:
   asio::awaitable<void> accept_loop();
   void admit(tcp::socket socket, const Connection::Strand& strand);
+  bool remember(const std::shared_ptr<Connection>& connection);
   std::vector<std::shared_ptr<Connection>> connections();
 
   ServerOptions options_;
@@ -157,15 +158,18 @@ void Server::Impl::admit(tcp::socket socket, const Connection::Strand& strand) {
   options.over_capacity = open >= capacity_;
   options.stream = tls_ ? tls_->wrap(std::move(socket)) : make_plain_stream(std::move(socket));
   const auto connection = std::make_shared<Connection>(std::move(options), strand);
-  {
-    const std::lock_guard lock(mutex_);
-    if (shut_down_) return;
-    if (connections_.size() > 2 * open + 64) {
-      std::erase_if(connections_, [](const auto& weak) { return weak.expired(); });
-    }
-    connections_.insert(connection);
+  if (remember(connection)) connection->start();
+}
+
+// False when the server is shut down already. Forgets closed connections now and then, so that a
+// connection costs a constant on average.
+bool Server::Impl::remember(const std::shared_ptr<Connection>& connection) {
+  const std::lock_guard lock(mutex_);
+  if (connections_.size() > 2 * shared_->open.load() + 64) {
+    std::erase_if(connections_, [](const auto& weak) { return weak.expired(); });
   }
-  connection->start();
+  if (!shut_down_) connections_.insert(connection);
+  return !shut_down_;
 }
 
 std::vector<std::shared_ptr<Connection>> Server::Impl::connections() {

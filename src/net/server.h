@@ -20,21 +20,23 @@
 
 namespace tidegate::net {
 
+inline constexpr std::size_t kKiB = 1024;
+
 // Bounds on what one caller can make us hold or wait for. Sizes in bytes.
 struct Limits {
-  std::size_t target_bytes = 8 * 1024;           // longer: 414
-  std::size_t header_bytes = 32 * 1024;          // request line and headers; more: 431
-  std::size_t body_bytes = 4 * 1024 * 1024;      // after un-chunking; more: 413
-  std::size_t stream_buffer_bytes = 256 * 1024;  // unsent bytes of one stream, see Exchange::write
+  std::size_t target_bytes = 8 * kKiB;           // longer: 414
+  std::size_t header_bytes = 32 * kKiB;          // request line and headers; more: 431
+  std::size_t body_bytes = 4 * 1024 * kKiB;      // after un-chunking; more: 413
+  std::size_t stream_buffer_bytes = 256 * kKiB;  // unsent bytes of one stream, see Exchange::write
   // Read ahead while an answer is under way. A caller that sends more is not read from any more, so
   // that its leaving is noticed only when the answer cannot be sent.
-  std::size_t pipeline_bytes = 64 * 1024;
+  std::size_t pipeline_bytes = 64 * kKiB;
   // Open connections. Held below half of what RLIMIT_NOFILE allows; more get a 503 and are closed.
   std::size_t connections = 8192;
   std::chrono::milliseconds header_timeout{
       10'000};  // from the first byte (or connect) to the blank line
   std::chrono::milliseconds body_grace{10'000};    // a body may take this long ...
-  std::size_t body_bytes_per_s = 16 * 1024;        // ... plus its size over this rate
+  std::size_t body_bytes_per_s = 16 * kKiB;        // ... plus its size over this rate
   std::chrono::milliseconds idle_timeout{75'000};  // between requests
   // A caller that does not take 16 KiB, or all there is, in this time is stalled.
   std::chrono::milliseconds write_stall_timeout{20'000};

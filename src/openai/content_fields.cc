@@ -35,19 +35,18 @@ Checked read_role(Value& value, const std::string& where, ChatMessage& message) 
 units::Result<std::string> read_part(Value& value, const std::string& where, Draft& draft) {
   std::string type;
   std::optional<std::string> text;
-  const auto read =
-      json::each_field(value, where, [&](std::string_view key, Value& field) -> Checked {
-        if (key != "type" && key != "text") {
-          return json::check_json(field, draft.limits.depth - kMessageDepth - 2);
-        }
-        auto string = json::read_string(field, where + "." + std::string(key), kAnyLength);
-        if (!string) return tl::unexpected(string.error());
-        if (key == "type")
-          type = *std::move(string);
-        else
-          text = *std::move(string);
-        return {};
-      });
+  auto read = json::each_field(value, where, [&](std::string_view key, Value& field) -> Checked {
+    if (key != "type" && key != "text") {
+      return json::check_json(field, draft.limits.depth - kMessageDepth - 2);
+    }
+    auto string = json::read_string(field, where + "." + std::string(key), kAnyLength);
+    if (!string) return tl::unexpected(string.error());
+    if (key == "type")
+      type = *std::move(string);
+    else
+      text = *std::move(string);
+    return {};
+  });
   if (!read) return tl::unexpected(read.error());
   if (type != "text") return units::error(where + ".type", "must be text, the only one supported");
   if (!text) return units::error(where + ".text", "must be given");
@@ -103,7 +102,7 @@ Checked read_message_field(std::string_view key, Value& value, const std::string
 
 Checked read_message(Value& value, const std::string& where, Draft& draft) {
   MessageDraft made;
-  const auto read = json::each_field(value, where, [&](std::string_view key, Value& field) {
+  auto read = json::each_field(value, where, [&](std::string_view key, Value& field) {
     return read_message_field(key, field, where, {draft, made});
   });
   if (!read) return read;
@@ -191,7 +190,7 @@ Checked add_text(Value& value, std::string_view where, Draft& draft) {
 
 Checked add_tokens(Value& value, std::string_view where, Draft& draft) {
   std::vector<Token> tokens;
-  const auto read = json::each_element(
+  auto read = json::each_element(
       value, where, [&](Value& element, std::size_t) { return add_token(element, where, tokens); });
   if (!read) return read;
   if (tokens.empty()) return units::error(std::string(where), "must not be empty");
@@ -203,7 +202,7 @@ Checked add_tokens(Value& value, std::string_view where, Draft& draft) {
 Checked read_prompts(Value& value, std::string_view where, Draft& draft) {
   if (json::is_string(value)) return add_text(value, where, draft);
   std::vector<Token> tokens;
-  const auto read = json::each_element(value, where, [&](Value& element, std::size_t) -> Checked {
+  auto read = json::each_element(value, where, [&](Value& element, std::size_t) -> Checked {
     if (draft.prompts.size() >= draft.limits.prompts) {
       return units::error(std::string(where),
                           "must have at most " + std::to_string(draft.limits.prompts) + " entries");

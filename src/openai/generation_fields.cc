@@ -106,7 +106,7 @@ Checked read_bias(std::string_view key, Value& value, Draft& draft) {
                                           std::to_string(draft.limits.logit_bias_entries) +
                                           " entries, each token once");
   }
-  const auto stored = store(json::read_number(value, "logit_bias", {-100, 100}), entry.bias);
+  auto stored = store(json::read_number(value, "logit_bias", {-100, 100}), entry.bias);
   if (stored) entries.push_back(entry);
   return stored;
 }
@@ -156,14 +156,13 @@ Checked read_stream_options(Value& value, std::string_view where, Draft& draft) 
 // The only format is text: a grammar would have to be promised, and no engine here keeps one.
 Checked read_response_format(Value& value, std::string_view where, Draft& draft) {
   bool is_text = false;
-  const auto read =
-      json::each_field(value, where, [&](std::string_view key, Value& field) -> Checked {
-        if (key != "type") return json::check_json(field, draft.limits.depth - 2);
-        auto type = json::read_string(field, "response_format.type", 64);
-        if (!type) return tl::unexpected(type.error());
-        is_text = *type == "text";
-        return {};
-      });
+  auto read = json::each_field(value, where, [&](std::string_view key, Value& field) -> Checked {
+    if (key != "type") return json::check_json(field, draft.limits.depth - 2);
+    auto type = json::read_string(field, "response_format.type", 64);
+    if (!type) return tl::unexpected(type.error());
+    is_text = *type == "text";
+    return {};
+  });
   if (!read) return read;
   if (!is_text) {
     return units::error(std::string(where), "must be {\"type\":\"text\"}, the only one supported");
@@ -213,7 +212,7 @@ Checked read_user(Value& value, std::string_view where, Draft& draft) {
 }
 
 Checked refuse_unless_empty(Value& value, std::string_view where, Draft&) {
-  const auto walked = json::each_element(value, where, [where](Value&, std::size_t) -> Checked {
+  auto walked = json::each_element(value, where, [where](Value&, std::size_t) -> Checked {
     return units::error(std::string(where), "is not supported here; leave it out");
   });
   return walked;

@@ -54,6 +54,7 @@ Read read(std::string_view bytes, std::size_t piece_bytes) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer gives the name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const Read whole = read(bytes, bytes.size());

@@ -43,6 +43,7 @@ void check(const std::vector<openai::Prompt>& prompts) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer gives the name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view body(reinterpret_cast<const char*>(data), size);
   if (const auto chat = openai::parse_chat(body)) {

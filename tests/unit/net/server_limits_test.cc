@@ -17,7 +17,7 @@ using testing::SocketClient;
 using testing::watch;
 
 Handler hello() {
-  return [](std::shared_ptr<Exchange> exchange) { exchange->respond(200, {}, "hello"); };
+  return [](const std::shared_ptr<Exchange>& exchange) { exchange->respond(200, {}, "hello"); };
 }
 
 // A refused request is answered with its status and the connection closes, nothing else is read.
@@ -70,7 +70,7 @@ TEST(ServerLimits, SlowlorisIsCutOff) {
   limits.header_timeout = std::chrono::milliseconds(50);
   limits.body_grace = std::chrono::milliseconds(50);
   limits.body_bytes_per_s = 1'000'000'000;
-  limits.target_bytes = limits.header_bytes = 64 * 1024 * 1024;
+  limits.target_bytes = limits.header_bytes = 64 * 1024 * kKiB;
   ServerUnderTest under_test(limits, hello());
   const std::string head = "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000\r\n\r\n";
   for (const std::string& start : {std::string("GET / HT"), std::string(), head}) {
@@ -100,7 +100,7 @@ TEST(ServerLimits, IdleConnectionsAreClosed) {
 // A caller that reads nothing at all ends as stalled.
 TEST(ServerLimits, SlowReaderIsBoundedAndThenStalled) {
   Limits limits;
-  limits.stream_buffer_bytes = 64 * 1024;
+  limits.stream_buffer_bytes = 64 * kKiB;
   limits.write_stall_timeout = std::chrono::milliseconds(100);
   ServerUnderTest under_test(limits);
   SocketClient client = under_test.connect(4096);
@@ -109,7 +109,7 @@ TEST(ServerLimits, SlowReaderIsBoundedAndThenStalled) {
   ASSERT_NE(exchange, nullptr);
   const auto ends = watch(*exchange);
   exchange->begin_stream(200, {});
-  const std::string piece(16 * 1024, 'x');
+  const std::string piece(16 * kKiB, 'x');
   std::size_t taken = 0;
   std::optional<CloseReason> end;
   while (!end) {
@@ -118,13 +118,13 @@ TEST(ServerLimits, SlowReaderIsBoundedAndThenStalled) {
   }
   EXPECT_EQ(end, CloseReason::kStalled);
   // The kernel's buffers on both sides hold some megabytes at most.
-  EXPECT_LT(taken, 64U * 1024 * 1024);
+  EXPECT_LT(taken, 64 * 1024 * kKiB);
 }
 
 // A caller that does not read delays nobody else, not even on the same thread.
 TEST(ServerLimits, SlowReaderDoesNotDelayOthers) {
   Limits limits;
-  limits.stream_buffer_bytes = 64 * 1024;
+  limits.stream_buffer_bytes = 64 * kKiB;
   ServerUnderTest under_test(limits);
   SocketClient slow = under_test.connect(4096);
   slow.send(get("/slow"));
@@ -132,7 +132,7 @@ TEST(ServerLimits, SlowReaderDoesNotDelayOthers) {
   ASSERT_NE(stuck, nullptr);
   stuck->begin_stream(200, {});
   for (int i = 0; i < 20; ++i) {
-    while (stuck->write(std::string(16 * 1024, 'x'))) {
+    while (stuck->write(std::string(16 * kKiB, 'x'))) {
     }
     SocketClient quick = under_test.connect();
     quick.send(get("/quick"));

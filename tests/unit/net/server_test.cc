@@ -18,7 +18,7 @@ using testing::SocketClient;
 using testing::watch;
 
 Handler echo() {
-  return [](std::shared_ptr<Exchange> exchange) {
+  return [](const std::shared_ptr<Exchange>& exchange) {
     const Request& request = exchange->request();
     exchange->respond(200, {{"content-type", "text/plain"}},
                       request.method + " " + request.target + " " + request.body);
@@ -131,7 +131,7 @@ TEST(Server, CutLeavesTheStreamVisiblyBroken) {
 
 // A handler that forgets its exchange does not leave the caller waiting.
 TEST(Server, DroppedExchangeClosesTheConnection) {
-  ServerUnderTest under_test({}, [](std::shared_ptr<Exchange>) {});
+  ServerUnderTest under_test({}, [](const std::shared_ptr<Exchange>&) {});
   SocketClient client = under_test.connect();
   client.send(get());
   EXPECT_EQ(client.read_all(), "");
@@ -161,27 +161,31 @@ void leave(SocketClient& client, Leaving how) {
   if (how == Leaving::kHalfClose) client.half_close();
 }
 
+// One caller leaves in the given way, before its answer began or in the middle of it.
+void expect_noticed(ServerUnderTest& under_test, Leaving how, bool streaming) {
+  SocketClient client = under_test.connect();
+  client.send(post("x"));
+  const auto exchange = under_test.next();
+  ASSERT_NE(exchange, nullptr);
+  const auto ends = watch(*exchange);
+  if (streaming) {
+    exchange->begin_stream(200, {});
+    exchange->write("first");
+    client.read_until("first\r\n");
+  }
+  leave(client, how);
+  EXPECT_EQ(ends->next(), CloseReason::kPeerGone);
+  EXPECT_FALSE(exchange->write("to nobody"));
+  EXPECT_FALSE(exchange->respond(200, {}, "to nobody"));
+}
+
 // A caller that leaves is noticed at once, however it leaves: while nothing was answered yet (as in
 // a queue) and while streaming with nothing to send.
 TEST(Server, NoticesCallersThatLeave) {
   ServerUnderTest under_test;
-  for (const bool streaming : {false, true}) {
-    for (const Leaving how : {Leaving::kClose, Leaving::kReset, Leaving::kHalfClose}) {
-      SocketClient client = under_test.connect();
-      client.send(post("x"));
-      const auto exchange = under_test.next();
-      ASSERT_NE(exchange, nullptr);
-      const auto ends = watch(*exchange);
-      if (streaming) {
-        exchange->begin_stream(200, {});
-        exchange->write("first");
-        client.read_until("first\r\n");
-      }
-      leave(client, how);
-      EXPECT_EQ(ends->next(), CloseReason::kPeerGone);
-      EXPECT_FALSE(exchange->write("to nobody"));
-      EXPECT_FALSE(exchange->respond(200, {}, "to nobody"));
-    }
+  for (const Leaving how : {Leaving::kClose, Leaving::kReset, Leaving::kHalfClose}) {
+    expect_noticed(under_test, how, false);
+    expect_noticed(under_test, how, true);
   }
 }
 

@@ -48,7 +48,9 @@ class SocketClient {
   }
   ~SocketClient() { close(); }
   SocketClient(SocketClient&& other) noexcept
-      : fd_(std::exchange(other.fd_, -1)), connected_(other.connected_), inbox_(other.inbox_) {}
+      : fd_(std::exchange(other.fd_, -1)),
+        connected_(other.connected_),
+        inbox_(std::move(other.inbox_)) {}
   SocketClient(const SocketClient&) = delete;
   SocketClient& operator=(const SocketClient&) = delete;
 

@@ -122,7 +122,7 @@ TEST(Tls, ServesAndNoticesLeaving) {
 TEST(Tls, RefusesOldVersionsAndPlainText) {
   const SelfSigned identity;
   const auto server = tls_server(
-      identity, [](std::shared_ptr<Exchange> exchange) { exchange->respond(200, {}, ""); });
+      identity, [](const std::shared_ptr<Exchange>& exchange) { exchange->respond(200, {}, ""); });
   EXPECT_TRUE(TlsClient(server->port(), TLS1_2_VERSION).connected());
   EXPECT_FALSE(TlsClient(server->port(), TLS1_1_VERSION).connected());
   testing::SocketClient plain(server->port());
