@@ -147,11 +147,14 @@ bool PoolScheduler::promise_is_lost(SlotIndex slot, const Expectation& expected)
          expected.first_token > entry.key.due;
 }
 
-// Retrying helps once the work ahead has shrunk by as much as the first token would be late.
+// Retrying helps once the work ahead has shrunk by as much as the first token would be late. Who is
+// above its share is told so: others have too little of what is full because of it.
 PoolScheduler::Refusal PoolScheduler::too_late(SlotIndex slot, const Expectation& expected) const {
-  return {.reason = expected.reason,
+  const Entry& entry = table_[slot];
+  const bool above = room_.tier(entry.lane) == domain::Tier::kAboveShare;
+  return {.reason = above ? Reason::kOverFairShare : expected.reason,
           .full = expected.full,
-          .drains_in = std::max(Nanos(1), expected.first_token - table_[slot].key.due)};
+          .drains_in = std::max(Nanos(1), expected.first_token - entry.key.due)};
 }
 
 // Bounds on waiting itself: the tenant's, the pool's, and the budget of repeated requests.
