@@ -14,7 +14,7 @@ namespace http = boost::beast::http;
 namespace {
 
 // The parser's own bound has 32 bits.
-constexpr std::size_t kMaxParserBytes = 1024 * 1024 * kKiB;
+constexpr std::size_t kMaxParserBytes = kKiB * kKiB * kKiB;
 // A chunk-size line or a trailer section may be this long before its end has to be seen.
 constexpr std::size_t kChunkLineBytes = 4096;
 // The end of a chunked body is at least "0 CRLF CRLF", so that at any point before it this many

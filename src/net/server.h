@@ -26,7 +26,7 @@ inline constexpr std::size_t kKiB = 1024;
 struct Limits {
   std::size_t target_bytes = 8 * kKiB;           // longer: 414
   std::size_t header_bytes = 32 * kKiB;          // request line and headers; more: 431
-  std::size_t body_bytes = 4 * 1024 * kKiB;      // after un-chunking; more: 413
+  std::size_t body_bytes = 4 * kKiB * kKiB;      // after un-chunking; more: 413
   std::size_t stream_buffer_bytes = 256 * kKiB;  // unsent bytes of one stream, see Exchange::write
   // Read ahead while an answer is under way. A caller that sends more is not read from any more, so
   // that its leaving is noticed only when the answer cannot be sent.

@@ -70,7 +70,7 @@ TEST(ServerLimits, SlowlorisIsCutOff) {
   limits.header_timeout = std::chrono::milliseconds(50);
   limits.body_grace = std::chrono::milliseconds(50);
   limits.body_bytes_per_s = 1'000'000'000;
-  limits.target_bytes = limits.header_bytes = 64 * 1024 * kKiB;
+  limits.target_bytes = limits.header_bytes = 64 * kKiB * kKiB;
   ServerUnderTest under_test(limits, hello());
   const std::string head = "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000\r\n\r\n";
   for (const std::string& start : {std::string("GET / HT"), std::string(), head}) {
@@ -118,7 +118,7 @@ TEST(ServerLimits, SlowReaderIsBoundedAndThenStalled) {
   }
   EXPECT_EQ(end, CloseReason::kStalled);
   // The kernel's buffers on both sides hold some megabytes at most.
-  EXPECT_LT(taken, 64 * 1024 * kKiB);
+  EXPECT_LT(taken, 64 * kKiB * kKiB);
 }
 
 // A caller that does not read delays nobody else, not even on the same thread.
