@@ -82,7 +82,7 @@ class Encoder {
   template <class... Ts>
   void put(const std::variant<Ts...>& v) {
     byte(v.index());
-    std::visit([this](const auto& alternative) { put(alternative); }, v);
+    std::visit([this](const auto& alternative) { this->put(alternative); }, v);
   }
   template <class T>
   void put(const T& v) {
