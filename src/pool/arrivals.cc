@@ -98,8 +98,8 @@ std::optional<PoolScheduler::Refusal> PoolScheduler::cannot_run(const Request& r
 
 void PoolScheduler::refuse(const Request& request, const Refusal& refusal) {
   counters_.ended += 1;
-  decisions_.push_back(domain::End{request.id, refusal.outcome, refusal.reason, refusal.full,
-                                   jittered(refusal.drains_in)});
+  decisions_.emplace_back(domain::End{request.id, refusal.outcome, refusal.reason, refusal.full,
+                                      jittered(refusal.drains_in)});
 }
 
 SlotIndex PoolScheduler::enter(const Request& request, const Reservation& reservation) {
@@ -199,7 +199,7 @@ bool PoolScheduler::downgrade(SlotIndex slot) {
   leave_room(slot);
   entry.request.promise = {};
   entry.band = Band::kBestEffort;
-  decisions_.push_back(domain::Downgrade{entry.request.id, entry.request.promise});
+  decisions_.emplace_back(domain::Downgrade{entry.request.id, entry.request.promise});
   join_lane(slot);
   try_newcomer(slot);
   return true;

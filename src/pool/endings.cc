@@ -97,7 +97,7 @@ void PoolScheduler::leave_room(SlotIndex slot) {
 // the engine confirms. The slot must be finished right after.
 void PoolScheduler::abort(SlotIndex slot) {
   const Entry& entry = table_[slot];
-  decisions_.push_back(domain::Abort{entry.ref});
+  decisions_.emplace_back(domain::Abort{entry.ref});
   engines_[entry.engine].disown(entry.pledge);
   stop_running(slot);
 }

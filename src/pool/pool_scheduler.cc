@@ -63,7 +63,7 @@ std::span<const domain::Decision> PoolScheduler::step(const domain::Event& event
   serve_held_up();
   const Instant wake = timers_.earliest_at();
   if (wake != last_wake_ && wake != Instant::never()) {
-    decisions_.push_back(domain::WakeAt{wake});
+    decisions_.emplace_back(domain::WakeAt{wake});
     last_wake_ = wake;
   }
   return decisions_;

@@ -115,8 +115,9 @@ class PoolScheduler {
   SlotIndex next_that_can_run(std::span<const EngineIndex> engines);
   bool try_newcomer(SlotIndex slot);
   bool try_place(SlotIndex slot, std::span<const EngineIndex> engines, Verdict& verdict);
-  void assign(SlotIndex slot, EngineIndex engine, const Verdict& verdict);
+  void assign(SlotIndex slot, EngineIndex index, const Verdict& verdict);
   void count_bypasses();
+  void release_all(std::size_t model);
   bool release_next(std::size_t model, std::span<const EngineIndex> engines);
   bool walk(std::size_t model, std::span<const EngineIndex> engines, bool best_effort_only);
   void release(EngineIndex engine);
@@ -150,8 +151,8 @@ class PoolScheduler {
   SlotIndex live(const domain::AttemptRef& ref);
   std::optional<EngineIndex> engine_of(units::EngineId id, units::Epoch epoch) const;
   bool release_ghost(const domain::AttemptRef& ref);
-  void lose_all(EngineIndex engine);
-  void state_changed(EngineIndex engine);
+  void lose_all(EngineIndex index);
+  void state_changed(EngineIndex index);
   void try_failed(SlotIndex slot, domain::Reason reason);
 
   std::optional<std::size_t> model_index(units::ModelId id) const;

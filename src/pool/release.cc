@@ -9,7 +9,6 @@
 
 namespace tidegate::pool {
 
-using domain::Tier;
 using units::Instant;
 using units::Nanos;
 using units::Tokens;
@@ -164,6 +163,10 @@ void PoolScheduler::release(EngineIndex engine) {
   if (moved) announce(*model);
 }
 
+void PoolScheduler::release_all(std::size_t model) {
+  while (release_next(model, models_[model].engines)) continue;
+}
+
 void PoolScheduler::unblock(std::size_t tenant) {
   if (!room_.blocked(tenant) || accounts_[tenant].at_in_flight_limit()) return;
   room_.set_blocked(tenant, false);
@@ -175,8 +178,7 @@ void PoolScheduler::serve_unblocked() {
   for (std::size_t i = 0; i < unblocked_.size(); ++i) {
     if (room_.waiting_of_tenant(unblocked_[i]) == 0) continue;
     for (std::size_t model = 0; model < models_.size(); ++model) {
-      while (release_next(model, models_[model].engines)) {
-      }
+      release_all(model);
     }
   }
   unblocked_.clear();
@@ -185,10 +187,7 @@ void PoolScheduler::serve_unblocked() {
 // Each turn places a request or clears a mark, so this ends.
 void PoolScheduler::serve_held_up() {
   for (std::size_t model = 0; model < models_.size(); ++model) {
-    while (std::exchange(models_[model].held_up, false)) {
-      while (release_next(model, models_[model].engines)) {
-      }
-    }
+    while (std::exchange(models_[model].held_up, false)) release_all(model);
   }
 }
 
@@ -212,9 +211,9 @@ void PoolScheduler::assign(SlotIndex slot, EngineIndex index, const Verdict& ver
   room_.set_blocked(entry.tenant, accounts_[entry.tenant].at_in_flight_limit());
   timers_.set(slot, entry.request.promise.total_due + Nanos(1));
   if (verdict.shadow_failure) counters_.shadow_failures += 1;
-  if (!entry.admitted) decisions_.push_back(domain::Admit{entry.request.id, entry.tier});
+  if (!entry.admitted) decisions_.emplace_back(domain::Admit{entry.request.id, entry.tier});
   entry.admitted = true;
-  decisions_.push_back(domain::Assign{entry.ref, entry.request, entry.tier});
+  decisions_.emplace_back(domain::Assign{entry.ref, entry.request, entry.tier});
 }
 
 // While best effort waits, a share of all that others get is credited to it.
@@ -246,7 +245,7 @@ void PoolScheduler::hold(SlotIndex slot, const Expectation& expectation) {
   entry.announced_position = expectation.position;
   entry.announced_eta = expectation.start;
   const bool blocked = accounts_[entry.tenant].at_in_flight_limit();
-  decisions_.push_back(domain::Hold{
+  decisions_.emplace_back(domain::Hold{
       .request = entry.request.id,
       .reason = blocked ? domain::Reason::kInFlight : expectation.reason,
       .position = expectation.position,

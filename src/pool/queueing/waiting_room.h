@@ -32,9 +32,9 @@ class WaitingRoom {
 
   LaneIndex lane_of(std::size_t model, std::size_t tenant, Band band) const;
   // REQUIRES: slot waits nowhere.
-  void enter(SlotIndex slot, LaneIndex lane, const OrderKey& key, const Work& work);
-  // REQUIRES: slot waits in `lane`.
-  void leave(SlotIndex slot, LaneIndex lane);
+  void enter(SlotIndex slot, LaneIndex index, const OrderKey& key, const Work& work);
+  // REQUIRES: slot waits in lane `index`.
+  void leave(SlotIndex slot, LaneIndex index);
   // A blocked tenant's requests keep their places but are not released.
   void set_blocked(std::size_t tenant, bool blocked) { blocked_[tenant] = blocked ? 1 : 0; }
 
@@ -48,10 +48,10 @@ class WaitingRoom {
   std::span<const LaneIndex> active(std::size_t model, Band band) const;
   const OrderKey& key(SlotIndex slot) const { return nodes_[slot].key; }
 
-  domain::Tier tier(LaneIndex lane) const;
-  // What would be released before `slot`, which waits in `lane`. Of another tenant in the same
-  // share tier only as much counts as leaves that tenant within its share of the two.
-  Work ahead_of(SlotIndex slot, LaneIndex lane) const;
+  domain::Tier tier(LaneIndex index) const;
+  // What would be released before `slot`, which waits in lane `index`. Of another tenant in the
+  // same share tier only as much counts as leaves that tenant within its share of the two.
+  Work ahead_of(SlotIndex slot, LaneIndex index) const;
   // The best-effort request that would be released last of all, of the model or, when that has
   // none, of any; kNoSlot when no best effort waits.
   SlotIndex last_best_effort(std::size_t model) const;

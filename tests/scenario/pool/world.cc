@@ -90,8 +90,8 @@ class World {
   void perform_assign(const domain::Assign& assign);
   void perform_abort(const AttemptRef& ref);
   void perform_end(const domain::End& end);
-  void start_prefill(std::uint64_t engine);
-  void first_token(std::uint64_t engine, const domain::Assign& assign);
+  void start_prefill(std::uint64_t id);
+  void first_token(std::uint64_t id, const domain::Assign& assign);
   void finished(const domain::Assign& assign);
   bool running(const AttemptRef& ref) const;
   void check_empty();
