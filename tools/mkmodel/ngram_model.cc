@@ -94,19 +94,19 @@ std::string_view builtin_corpus() {
   return kBuiltin;
 }
 
-units::Result<void> write_ngram_model(std::string_view text, const std::string& out) {
-  EncodedCorpus corpus = learn_byte_pairs(text, kVocabulary);
-  if (corpus.lines.empty()) {
+units::Result<void> write_ngram_model(std::string_view corpus, const std::string& out) {
+  EncodedCorpus learned = learn_byte_pairs(corpus, kVocabulary);
+  if (learned.lines.empty()) {
     return units::error("--corpus", "has no line of printable ASCII; give one utterance a line");
   }
-  pad(corpus.vocabulary);
+  pad(learned.vocabulary);
   const auto width = static_cast<std::int32_t>(kVocabulary);
   const Shape shape{.layers = 1, .width = width, .heads = 8, .kv_heads = 1, .feed_forward = 32};
-  GgufFile file("tidegate-bigram", shape, corpus.vocabulary);
+  GgufFile file("tidegate-bigram", shape, learned.vocabulary);
   file.add("token_embd.weight", GGML_TYPE_F16, width, identity());
   add_empty_block(file, shape);
   file.add("output_norm.weight", GGML_TYPE_F32, width, std::vector<float>(kVocabulary, 1.0F));
-  file.add("output.weight", GGML_TYPE_F16, width, output_matrix(corpus));
+  file.add("output.weight", GGML_TYPE_F16, width, output_matrix(learned));
   return file.write(out);
 }
 

@@ -58,12 +58,19 @@ class Weights {
   units::Prng prng_;
 };
 
-void add_layer(GgufFile& file, const Shape& s, ggml_type type, std::int32_t layer, Weights& w) {
-  const std::string prefix = "blk." + std::to_string(layer) + ".";
+struct Layer {
+  const Shape& shape;
+  ggml_type type;
+  std::int32_t number;
+};
+
+void add_layer(GgufFile& file, const Layer& layer, Weights& w) {
+  const Shape& s = layer.shape;
+  const std::string prefix = "blk." + std::to_string(layer.number) + ".";
   const std::int64_t kv_width = std::int64_t{s.width} / s.heads * s.kv_heads;
   const auto add = [&](const char* name, std::int64_t rows, std::int64_t columns) {
     const double deviation = 1 / std::sqrt(static_cast<double>(columns));
-    file.add(prefix + name, type, columns, w.matrix(rows, columns, deviation));
+    file.add(prefix + name, layer.type, columns, w.matrix(rows, columns, deviation));
   };
   const std::vector<float> ones(static_cast<std::size_t>(s.width), 1.0F);
   file.add(prefix + "attn_norm.weight", GGML_TYPE_F32, s.width, ones);
@@ -93,7 +100,7 @@ units::Result<void> write_random_model(const RandomOptions& options) {
   Weights weights(options.seed);
   file.add("token_embd.weight", *type, width, weights.matrix(tokens, width, 1));
   for (std::int32_t layer = 0; layer < shape->layers; ++layer) {
-    add_layer(file, *shape, *type, layer, weights);
+    add_layer(file, {*shape, *type, layer}, weights);
   }
   file.add("output_norm.weight", GGML_TYPE_F32, width,
            std::vector<float>(static_cast<std::size_t>(width), 1.0F));

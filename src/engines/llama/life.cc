@@ -8,7 +8,8 @@ namespace tidegate::engines::llama {
 namespace {
 
 // Rows in a step from which ggml's flash attention on a CPU works in tiles. Measured with 100M
-// parameters in Q4_0 on one thread: a chunk of 64 tokens behind 256 takes 71 ms, one of 48 takes 79.
+// parameters in Q4_0 on one thread: a chunk of 64 tokens behind 256 takes 71 ms, one of 48
+// takes 79.
 constexpr std::int32_t kTile = 64;
 
 }  // namespace
@@ -57,13 +58,14 @@ bool Life::valid(const domain::Assign& assign, const Generation* generation) con
                      [vocabulary](Token t) { return t >= 0 && t < vocabulary; });
 }
 
-void Life::submit(const domain::Assign& assign, std::shared_ptr<const Generation> generation) {
+void Life::submit(const domain::Assign& assign,
+                  const std::shared_ptr<const Generation>& generation) {
   if (!valid(assign, generation.get())) {
     sink_->on_event(domain::Failed{assign.ref, domain::Reason::kEngineError});
     return;
   }
   // A doubled submit finds its try and changes nothing; the batch tier counts it.
-  tries_.try_emplace(key(assign.ref), assign, std::move(generation), parts_.tokenizer.vocabulary(),
+  tries_.try_emplace(key(assign.ref), assign, generation, parts_.tokenizer.vocabulary(),
                      entropy_());
   scheduler_->submit(assign, parts_.now());
   dispatch(scheduler_->drain_events());

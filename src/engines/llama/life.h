@@ -39,7 +39,7 @@ class Life {
   void serve(const domain::EngineSpec& spec, Sink& sink);
 
   // As in engine.h. REQUIRES: serve() was called.
-  void submit(const domain::Assign& assign, std::shared_ptr<const Generation> generation);
+  void submit(const domain::Assign& assign, const std::shared_ptr<const Generation>& generation);
   void abort(const domain::AttemptRef& ref);
   void abort_all(domain::Outcome outcome);
   // Ends every try with Failed{kEngineError}; the life is over.

@@ -122,7 +122,7 @@ class LlamaEngine final : public Engine {
   void calibrate();
   void take_commands(nanoseconds patience);
   nanoseconds patience() const;
-  void handle(Submit& command);
+  void handle(const Submit& command);
   void handle(const domain::Abort& command);
   void handle(Embed& command) { embeds_.push_back(std::move(command)); }
   void handle(const Drain& command);
@@ -213,7 +213,7 @@ void LlamaEngine::take_commands(nanoseconds patience) {
   }
 }
 
-void LlamaEngine::handle(Submit& command) {
+void LlamaEngine::handle(const Submit& command) {
   const domain::AttemptRef ref = command.assign.ref;
   if (draining_) {
     sink_->on_event(domain::Failed{ref, domain::Reason::kDraining});
@@ -222,7 +222,7 @@ void LlamaEngine::handle(Submit& command) {
         model_.info.generates ? domain::Reason::kEngineLost : domain::Reason::kEngineError;
     sink_->on_event(domain::Failed{ref, reason});
   } else {
-    life_->submit(command.assign, std::move(command.generation));
+    life_->submit(command.assign, command.generation);
   }
 }
 

@@ -52,7 +52,7 @@ std::int64_t kv_bytes_per_token(const llama_model* model) {
   const std::int64_t heads = std::max(1, llama_model_n_head(model));
   const std::int64_t width =
       std::int64_t{llama_model_n_embd(model)} / heads * std::max(1, llama_model_n_head_kv(model));
-  return std::max<std::int64_t>(1, 2 * 2 * llama_model_n_layer(model) * width);
+  return std::max<std::int64_t>(1, std::int64_t{4} * llama_model_n_layer(model) * width);
 }
 
 std::int32_t default_threads() {
@@ -61,7 +61,7 @@ std::int32_t default_threads() {
 
 std::int64_t default_kv_tokens(const LoadedModel& model) {
   const std::int64_t affordable = kDefaultKvBytes / kv_bytes_per_token(model.handle.get());
-  return std::clamp<std::int64_t>(affordable, 4 * kPadding, kDefaultKvTokens);
+  return std::clamp<std::int64_t>(affordable, std::int64_t{4} * kPadding, kDefaultKvTokens);
 }
 
 std::int32_t narrow(std::int64_t value, std::int64_t most) {

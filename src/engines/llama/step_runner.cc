@@ -19,7 +19,7 @@ StepStatus status_of(std::int32_t code) {
   return StepStatus::kFatal;
 }
 
-std::int32_t position(units::Tokens tokens) {
+std::int32_t cells(units::Tokens tokens) {
   return static_cast<std::int32_t>(tokens.value());
 }
 
@@ -36,19 +36,19 @@ StepRunner::~StepRunner() {
 
 void StepRunner::arrange(const batch::StepPlan& plan) {
   for (const batch::Trim& trim : plan.trims) {
-    llama_memory_seq_rm(memory_, trim.slot, position(trim.keep), -1);
+    llama_memory_seq_rm(memory_, trim.slot, cells(trim.keep), -1);
   }
   for (const batch::Copy& copy : plan.copies) {
     // Whole and then cut: sequences with memory of their own (kv_unified off) copy only as a whole.
     llama_memory_seq_cp(memory_, copy.from, copy.to, -1, -1);
-    llama_memory_seq_rm(memory_, copy.to, position(copy.length), -1);
+    llama_memory_seq_rm(memory_, copy.to, cells(copy.length), -1);
   }
 }
 
-void StepRunner::add(Token token, std::int32_t at, std::int32_t sequence, bool output) {
+void StepRunner::add(Token token, std::int32_t position, std::int32_t sequence, bool output) {
   const std::int32_t i = batch_.n_tokens++;
   batch_.token[i] = token;
-  batch_.pos[i] = at;
+  batch_.pos[i] = position;
   batch_.n_seq_id[i] = 1;
   batch_.seq_id[i][0] = sequence;
   batch_.logits[i] = output ? 1 : 0;
@@ -68,8 +68,7 @@ StepStatus StepRunner::compute(const batch::StepPlan& plan, const TokenSource& t
     TIDEGATE_CHECK(static_cast<std::int64_t>(span.size()) == row.count.value());
     for (std::size_t i = 0; i < span.size(); ++i) {
       const bool last = i + 1 == span.size();
-      add(span[i], position(row.from) + static_cast<std::int32_t>(i), row.slot,
-          last && row.samples);
+      add(span[i], cells(row.from) + static_cast<std::int32_t>(i), row.slot, last && row.samples);
     }
     outputs_.push_back(batch_.n_tokens - 1);
   }
