@@ -28,6 +28,7 @@ Composer::Composer(Core& core) : core_(core), reservation_(core), victims_(core)
   const auto running = static_cast<std::size_t>(core.config.spec.limits.max_sequences);
   decodes_.reserve(running);
   prompts_.reserve(running);
+  in_order_.reserve(running + kLookAhead);
 }
 
 void Composer::compose(Instant now) {
@@ -168,11 +169,19 @@ void Composer::plan_decodes() {
   sort_decodes();
   limit_decodes();
   budget_ = pace_.above(decodes_, shape_, now_);
-  const auto& waiting = core_.sequences.waiting();
-  const std::span<const Index> heads(waiting.data(), std::min(kLookAhead, waiting.size()));
-  pace_.below(budget_, shape_, prompts_, heads, now_);
+  pace_.below(budget_, shape_, prompts_in_order(), now_);
   if (budget_.demanded > budget_.hard) skip_decodes();
   take_decodes();
+}
+
+std::span<const Index> Composer::prompts_in_order() {
+  const auto& waiting = core_.sequences.waiting();
+  const auto heads = static_cast<std::ptrdiff_t>(std::min(kLookAhead, waiting.size()));
+  in_order_.resize(prompts_.size() + static_cast<std::size_t>(heads));
+  std::merge(prompts_.begin(), prompts_.end(), waiting.begin(), waiting.begin() + heads,
+             in_order_.begin(),
+             [&](Index a, Index b) { return core_.sequences[a].key < core_.sequences[b].key; });
+  return in_order_;
 }
 
 void Composer::take_decodes() {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "batch/core.h"
@@ -52,6 +53,7 @@ class Composer {
   void skip_decodes();
   void resume_skipped();
   void take_decodes();
+  std::span<const Index> prompts_in_order();
   void measure_decodes();
 
   // Step 4.
@@ -98,6 +100,7 @@ class Composer {
   std::int64_t tokens_left_ = 0;  // for prompts
   std::vector<Index> decodes_;    // by the time their token is wanted
   std::vector<Index> prompts_;    // running, not decoding, by key
+  std::vector<Index> in_order_;   // those and the first waiting ones, by key
   std::size_t next_prompt_ = 0;
   std::size_t next_waiting_ = 0;
   std::int64_t partial_ = 0;  // prompts that this step does not finish

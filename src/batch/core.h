@@ -18,7 +18,7 @@ namespace tidegate::batch {
 using Index = SequenceTable::Index;
 
 struct Core {
-  explicit Core(const BatchConfig& config);
+  explicit Core(const BatchConfig& given);
 
   BatchConfig config;
   cost::StepLaw law;

@@ -42,6 +42,7 @@ KvBlocks::KvBlocks(const Options& options)
       per_sequence_(options.shape.per_sequence.value()),
       max_running_(options.running_slots),
       max_retained_(options.retained_slots),
+      max_cached_(options.max_cached.value()),
       blocks_(static_cast<std::size_t>(total_)),
       slots_(static_cast<std::size_t>(max_running_ + max_retained_)),
       index_(static_cast<std::size_t>(total_)) {
@@ -354,6 +355,7 @@ void KvBlocks::retain(Slot slot) {
 
 void KvBlocks::enforce_retained() {
   while (retained_ > max_retained_) empty_retained(least_useful());
+  while (cached_ > max_cached_) TIDEGATE_CHECK(evict_one());
 }
 
 // A retained slot whose content others hold as well, or else the least recently used one.

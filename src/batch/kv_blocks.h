@@ -41,6 +41,7 @@ class KvBlocks {
     domain::KvShape shape;
     std::int64_t running_slots = 0;
     std::int64_t retained_slots = 0;
+    units::Blocks max_cached = units::Blocks::max();  // checked when a slot closes
     units::Tokens max_context{0};
   };
   // REQUIRES: positive numbers, retained_slots and shape.per_sequence >= 0.
@@ -142,11 +143,11 @@ class KvBlocks {
   Slot holder_of(std::uint32_t block, std::size_t index) const;
 
   // The four ways in which a slot takes or leaves a block.
-  void hold_running(std::uint32_t block);
-  void drop_running(std::uint32_t block);
-  void keep_retained(std::uint32_t block);
-  void drop_retained(std::uint32_t block);
-  void free_block(std::uint32_t block);
+  void hold_running(std::uint32_t number);
+  void drop_running(std::uint32_t number);
+  void keep_retained(std::uint32_t number);
+  void drop_retained(std::uint32_t number);
+  void free_block(std::uint32_t number);
 
   void add_new(SlotState& state, std::int64_t count);
   void pop_running(SlotState& state, std::size_t keep);
@@ -170,6 +171,7 @@ class KvBlocks {
   std::int64_t per_sequence_;
   std::int64_t max_running_;
   std::int64_t max_retained_;
+  std::int64_t max_cached_;
   std::int64_t referenced_ = 0;
   std::int64_t cached_ = 0;
   std::int64_t shared_ = 0;

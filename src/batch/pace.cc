@@ -69,27 +69,24 @@ StepBudget Pace::above(std::span<const Index> decodes, const cost::StepShape& sh
 // With W of work due in A, and D of every step for decodes, steps of length T leave (1 - D/T) of
 // the time: T >= D * A / (A - W).
 void Pace::below(StepBudget& budget, const cost::StepShape& shape, std::span<const Index> prompts,
-                 std::span<const Index> waiting, Instant now) const {
+                 Instant now) const {
   const Nanos decode_time = core_.law.guarded(shape);
   if (decode_time == Nanos(0)) return;
   cost::StepShape all = shape;
-  const auto demand = [&](Index index) {
+  for (const Index index : prompts) {
     const Sequence& sequence = core_.sequences[index];
     const Status status = core_.status(sequence, now, core_.own_work(sequence, Tokens(0)));
-    if (status != Status::kProtected && status != Status::kAtRisk) return;
+    if (status != Status::kProtected && status != Status::kAtRisk) continue;
     all.add_chunk(sequence.computed, sequence.pending());
     const Nanos work = core_.law.guarded(all) - decode_time;
     const Nanos time = sequence.promise().token_due(sequence.produced.value()) - now;
-    if (time <= work) {
-      budget.demanded = Nanos::max();
-      return;
-    }
-    budget.demanded = std::max(
-        budget.demanded,
-        Nanos(units::multiply_divide(decode_time.value(), time.value(), (time - work).value())));
-  };
-  for (const Index index : prompts) demand(index);
-  for (const Index index : waiting) demand(index);
+    const Nanos rest = time - work;
+    const Nanos needed =
+        rest > Nanos(0)
+            ? Nanos(units::multiply_divide(decode_time.value(), time.value(), rest.value()))
+            : Nanos::max();
+    budget.demanded = std::max(budget.demanded, needed);
+  }
   const Nanos ceiling = std::max(core_.config.default_step_budget, core_.config.pace_max * 2);
   budget.wanted = std::max(budget.wanted, std::min({budget.demanded, budget.hard, ceiling}));
 }

@@ -40,10 +40,10 @@ class Pace {
   StepBudget above(std::span<const Index> decodes, const cost::StepShape& shape,
                    units::Instant now) const;
 
-  // Adds the bound from below. `prompts` and then `waiting` in order of service; only promised ones
-  // that can still make it count.
+  // Adds the bound from below, for prompts in order of service; only promised ones that can still
+  // make it count.
   void below(StepBudget& budget, const cost::StepShape& shape, std::span<const Index> prompts,
-             std::span<const Index> waiting, units::Instant now) const;
+             units::Instant now) const;
 
  private:
   bool gates(const Sequence& sequence, units::Instant now, units::Nanos decode_time) const;

@@ -32,12 +32,13 @@ class NaiveTable {
     long used = 0;
   };
 
-  NaiveTable(std::size_t total, std::size_t running, std::size_t retained, std::size_t fixed)
-      : total_(total),
-        limit_(total),
-        retained_max_(retained),
-        fixed_(fixed),
-        slots(running + retained) {}
+  explicit NaiveTable(const KvBlocks::Options& options)
+      : total_(static_cast<std::size_t>(options.total.value())),
+        limit_(total_),
+        retained_max_(static_cast<std::size_t>(options.retained_slots)),
+        cached_max_(static_cast<std::size_t>(options.max_cached.value())),
+        fixed_(static_cast<std::size_t>(options.shape.per_sequence.value())),
+        slots(static_cast<std::size_t>(options.running_slots + options.retained_slots)) {}
 
   std::size_t count(bool running_wanted) const {
     std::set<int> running;
@@ -135,6 +136,7 @@ class NaiveTable {
     s.used = ++clock_;
     while (retained().size() > retained_max_) drop_one();
     forget();
+    while (cached() > cached_max_) evict();
   }
   void unpin() {
     for (NaiveSlot& slot : slots) slot.pin = 0;
@@ -197,6 +199,7 @@ class NaiveTable {
   std::size_t total_;
   std::size_t limit_;
   std::size_t retained_max_;
+  std::size_t cached_max_;
   std::size_t fixed_;
   std::map<std::uint64_t, int> index_;
   int next_block_ = 0;
@@ -216,11 +219,7 @@ struct Live {
 class Pair {
  public:
   Pair(std::uint64_t seed, KvBlocks::Options options)
-      : prng_(seed),
-        options_(options),
-        table_(options),
-        naive_(size(options.total.value()), size(options.running_slots),
-               size(options.retained_slots), size(options.shape.per_sequence.value())) {}
+      : prng_(seed), options_(options), table_(options), naive_(options) {}
 
   void operation() {
     const auto dice = prng_.between(1, 100);
@@ -327,27 +326,31 @@ class Pair {
   std::uint64_t next_id_ = 1;
 };
 
+KvBlocks::Options draw_options(Prng& prng) {
+  return {.total = Blocks(prng.between(10, 60)),
+          .shape = {.block_tokens = Tokens(kBlockTokens),
+                    .per_sequence = Blocks(prng.between(0, 3) == 0 ? 1 : 0)},
+          .running_slots = prng.between(1, 6),
+          .retained_slots = prng.between(0, 4),
+          .max_cached = Blocks(prng.between(0, 1) == 0 ? 1'000 : prng.between(0, 20)),
+          .max_context = Tokens(400)};
+}
+
+void run_history(std::uint64_t seed) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Prng prng(seed);
+  Pair pair(seed, draw_options(prng));
+  for (int i = 0; i < 2'000 && !::testing::Test::HasFailure(); ++i) {
+    pair.operation();
+    pair.compare();
+    EXPECT_TRUE(i % 50 != 0 || pair.consistent());
+  }
+}
+
 // The block table and the naive model agree on every count, slot and search after each of 10^5
 // random operations.
 TEST(KvBlocks, AgreesWithNaiveModel) {
-  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Prng prng(seed);
-    Pair pair(seed, {.total = Blocks(prng.between(10, 60)),
-                     .shape = {.block_tokens = Tokens(kBlockTokens),
-                               .per_sequence = Blocks(prng.between(0, 3) == 0 ? 1 : 0)},
-                     .running_slots = prng.between(1, 6),
-                     .retained_slots = prng.between(0, 4),
-                     .max_context = Tokens(400)});
-    for (int i = 0; i < 2'000; ++i) {
-      pair.operation();
-      pair.compare();
-      if (i % 50 == 0) {
-        ASSERT_TRUE(pair.consistent());
-      }
-      if (::testing::Test::HasFailure()) return;
-    }
-  }
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) run_history(seed);
 }
 
 KvBlocks small_table(std::int64_t retained) {
@@ -381,7 +384,7 @@ TEST(KvBlocks, EvictsLeastRecentlyUsedTailFirst) {
   table.close(b);
   ASSERT_EQ(table.cached(), Blocks(6));
   const Slot c = table.open({});
-  table.extend(c, Tokens(4 * 4));  // 2 free, 2 to evict
+  table.extend(c, Tokens(16));  // 2 free, 2 to evict
   EXPECT_EQ(table.find(first, Tokens(100)).blocks, 1);
   EXPECT_EQ(table.find(second, Tokens(100)).blocks, 3);
   std::vector<Trim> trims;
@@ -402,7 +405,7 @@ TEST(KvBlocks, HitRefreshesAge) {
   table.unpin();
   table.close(again);
   const Slot c = table.open({});
-  table.extend(c, Tokens(4 * 4));
+  table.extend(c, Tokens(16));
   EXPECT_EQ(table.find(first, Tokens(100)).blocks, 3);
   EXPECT_EQ(table.find(second, Tokens(100)).blocks, 1);
 }
