@@ -33,8 +33,10 @@ struct BatchConfig {
   std::int64_t believed_recovery = 256;  // good steps until as much is believed in again
 
   // --- the step (scheduling, 7) ---
-  units::Tokens chunk_tile{16};           // chunks are multiples of this, except a prompt's last
-  units::Tokens min_chunk{16};            // the oldest unfinished prompt gets this much a step
+  // Rows that the engine's kernels take at once. Steps with prompts are no shorter, where streams
+  // can bear it, and longer chunks are multiples of it, except a prompt's last.
+  units::Tokens chunk_tile{16};
+  units::Tokens min_chunk{16};  // the oldest unfinished prompt gets up to this much in every step
   std::int64_t max_partial_prefills = 4;  // prompts computed side by side
   units::Ppm long_prompt_share{700'000};  // of a step's prefill time, when others wait
   // Without a promise a stream's next token comes after at most pace_factor pure decode steps,

@@ -169,7 +169,11 @@ void Composer::plan_decodes() {
   sort_decodes();
   limit_decodes();
   budget_ = pace_.above(decodes_, shape_, now_);
-  pace_.below(budget_, shape_, prompts_in_order(), now_);
+  const std::span<const Index> in_order = prompts_in_order();
+  pace_.below(budget_, shape_, in_order, now_);
+  if (!in_order.empty()) {
+    pace_.whole_tile(budget_, shape_, core_.sequences[in_order.front()].computed);
+  }
   if (budget_.demanded > budget_.hard) skip_decodes();
   take_decodes();
 }

@@ -91,4 +91,13 @@ void Pace::below(StepBudget& budget, const cost::StepShape& shape, std::span<con
   budget.wanted = std::max(budget.wanted, std::min({budget.demanded, budget.hard, ceiling}));
 }
 
+void Pace::whole_tile(StepBudget& budget, const cost::StepShape& shape, Tokens context) const {
+  const Tokens missing = core_.config.chunk_tile - Tokens(shape.decodes);
+  if (missing <= Tokens(0)) return;
+  cost::StepShape tile = shape;
+  tile.add_chunk(context, missing);
+  const Nanos needed = core_.law.guarded(tile);
+  budget.wanted = std::max(budget.wanted, std::min({needed, budget.hard, core_.config.pace_max}));
+}
+
 }  // namespace tidegate::batch
