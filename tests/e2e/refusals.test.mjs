@@ -145,7 +145,7 @@ test('503: draining', async () => {
   await until(() => chunks.length > 1, 'the stream runs');
   const drained = await fetch(`${draining.url}/admin/v1/drain`,
       {method: 'POST', headers: {authorization: `Bearer ${keys.admin}`}});
-  assert.equal(drained.status, 200);
+  assert.equal(drained.status, 202);
   const error = await refused(
       client.chat.completions.create(hello), OpenAI.InternalServerError, 503);
   assert.equal(error.error.reason, 'draining');
