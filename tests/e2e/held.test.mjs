@@ -1,7 +1,7 @@
 // A streaming request that has to wait is told so, in comments that every SSE reader skips.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
-import {client_of, endless, post, start_gateway, until_empty} from './lib/gateway.mjs';
+import {client_of, endless, first_text, post, start_gateway, until_empty} from './lib/gateway.mjs';
 
 let server;
 before(async () => { server = await start_gateway({sequences: 1}); });
@@ -14,9 +14,7 @@ const story = {model: 'tiny', messages: [{role: 'user', content: 'tell me a stor
 test('a held stream hears its place in the queue', async () => {
   const client = client_of(server);
   const first = await client.chat.completions.create({...story, max_tokens: 1500});
-  for await (const chunk of first) {
-    if (chunk.choices[0]?.delta?.content) break;
-  }
+  await first_text(first);
   const second = await post(server, '/v1/chat/completions', {...story, max_tokens: 4});
   assert.equal(second.status, 200);
   assert.match(second.headers.get('content-type'), /^text\/event-stream/);

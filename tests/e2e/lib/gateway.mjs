@@ -66,6 +66,17 @@ export function client_of(server, key = keys.acme, options = {}) {
                      ...options});
 }
 
+// Waits for the first text of a stream and leaves the stream running. (Leaving a `for await` by
+// break would end it.)
+export async function first_text(stream) {
+  const reader = stream[Symbol.asyncIterator]();
+  for (;;) {
+    const {value, done} = await reader.next();
+    if (done) throw new Error('the stream ended without text');
+    if (value.choices[0]?.delta?.content) return;
+  }
+}
+
 // POST of any body with any headers, without a client in between.
 export function post(server, route, body, headers = {}) {
   return fetch(server.url + route, {
