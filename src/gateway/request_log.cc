@@ -9,7 +9,9 @@
 namespace tidegate::gateway {
 namespace {
 
-std::int64_t microseconds_of(units::Nanos span) { return span.value() / 1'000; }
+std::int64_t microseconds_of(units::Nanos span) {
+  return span.value() / 1'000;
+}
 
 std::string event_line(std::string_view event, std::string_view detail) {
   return boost::json::serialize(boost::json::object{{"event", event}, {"detail", detail}});
