@@ -1,7 +1,9 @@
 // What a user of the official OpenAI client gets when all is well.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
-import {client_of, endless, first_text, metric, start_gateway, until, until_empty} from './lib/gateway.mjs';
+import {
+  client_of, endless, first_text, metric, start_gateway, until, until_empty,
+} from './lib/gateway.mjs';
 
 let server;
 let client;

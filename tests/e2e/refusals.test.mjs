@@ -3,7 +3,9 @@
 import OpenAI from 'openai';
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
-import {client_of, endless, first_text, keys, post, start_gateway, until, until_empty} from './lib/gateway.mjs';
+import {
+  client_of, endless, first_text, keys, post, start_gateway, until, until_empty,
+} from './lib/gateway.mjs';
 import {start_recorder} from './lib/recorder.mjs';
 
 let server;
