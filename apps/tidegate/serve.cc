@@ -1,4 +1,7 @@
 // tidegate serve: options to a configuration, engines, a gateway, and its life until a signal.
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -74,10 +77,20 @@ units::Result<void> override_config(const ServeOptions& options, config::ServerC
   return {};
 }
 
-std::string file_text(const std::string& path) {
+// The configuration as text, for the journal.
+std::string journal_text(const ServeOptions& options, const config::ServerConfig& config) {
+  if (options.file.empty()) return config::text_for_models(config);
   std::ostringstream text;
-  if (!path.empty()) text << std::ifstream(path, std::ios::binary).rdbuf();
+  text << std::ifstream(options.file, std::ios::binary).rdbuf();
   return text.str();
+}
+
+// Every connection is an open file; take as many as the system allows this user.
+void raise_file_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 // Signals are waited for, never handled: blocked here, before the first thread is made.
@@ -146,6 +159,7 @@ int serve(const ServeOptions& options) {
   }
   if (const auto done = override_config(options, *config); !done) return complain(done.error());
   const sigset_t signals = block_signals();
+  raise_file_limit();
   auto engines = gateway::open_engines(*config, [](std::string_view line) {
     std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
   });
@@ -154,7 +168,7 @@ int serve(const ServeOptions& options) {
   gateway::ServerShell::Options shell_options;
   shell_options.config = *config;
   shell_options.engines = std::move(*engines);
-  shell_options.journal_configuration = file_text(options.file);
+  shell_options.journal_configuration = journal_text(options, *config);
   auto shell = gateway::ServerShell::open(std::move(shell_options));
   if (!shell) {
     complain(shell.error());

@@ -1,5 +1,7 @@
 #include "config/defaults.h"
 
+#include <yaml-cpp/yaml.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -9,7 +11,7 @@ namespace {
 // The file's stem without the usual quantisation tail ("-q8_0"), so that callers can ask for the
 // model by a name that stays when the file is quantised anew.
 std::string model_name(const std::string& file) {
-  const std::string stem = std::filesystem::path(file).stem().string();
+  std::string stem = std::filesystem::path(file).stem().string();
   const std::size_t dash = stem.find_last_of("-.");
   if (dash == std::string::npos || dash == 0 || dash + 2 >= stem.size()) return stem;
   const char first = stem[dash + 1];
@@ -66,6 +68,20 @@ ServerConfig config_for_models(const std::vector<std::string>& gguf_files) {
     config.engines.push_back(std::move(engine));
   }
   return config;
+}
+
+std::string text_for_models(const ServerConfig& config) {
+  YAML::Emitter out;
+  out << YAML::BeginMap << YAML::Key << "engines" << YAML::Value << YAML::BeginSeq;
+  for (const EngineConfig& engine : config.engines) {
+    out << YAML::BeginMap;
+    out << YAML::Key << "llama" << YAML::Value << engine.gguf;
+    out << YAML::Key << "name" << YAML::Value << engine.name;
+    out << YAML::Key << "model" << YAML::Value << config.models[engine.model.value()].name;
+    out << YAML::EndMap;
+  }
+  out << YAML::EndSeq << YAML::EndMap;
+  return std::string(out.c_str()) + "\n";
 }
 
 }  // namespace tidegate::config

@@ -18,4 +18,8 @@ TenantConfig default_tenant(const std::vector<domain::ServiceClass>& classes);
 // engine for a name gets a number. One default tenant, loopback address.
 ServerConfig config_for_models(const std::vector<std::string>& gguf_files);
 
+// A file that says what config_for_models() gave: reading it gives the same engines, models,
+// classes and tenants. For the journal, which keeps the configuration as text.
+std::string text_for_models(const ServerConfig& config);
+
 }  // namespace tidegate::config

@@ -61,7 +61,7 @@ domain::ServiceClass read_class(Section& section) {
 
 std::optional<std::string> read_name(Section& section, std::vector<std::string>& taken) {
   section.require("name", "add name: TEXT");
-  const auto name = section.text("name");
+  auto name = section.text("name");
   if (!name) return std::nullopt;
   if (!good_name(*name)) {
     section.problem("name", "'" + *name + "' cannot be a name",

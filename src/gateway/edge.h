@@ -80,9 +80,10 @@ class Edge {
   // Counts the call in; false when the gateway is full, and then it was refused.
   bool enter(Passage& passage);
   // The prompts are known: agree on terms, build the lanes, and submit.
-  void submit(Passage& passage, const openai::Generation& asked, openai::Api api, Prompts prompts);
+  void submit(Passage& passage, const openai::Generation& asked, openai::Api api,
+              const Prompts& prompts);
   std::vector<Lane> lanes(const Passage& passage, const openai::Generation& asked,
-                          units::ClassId service_class, Prompts prompts);
+                          units::ClassId service_class, const Prompts& prompts);
   std::shared_ptr<Call> make_call(const Passage& passage, const openai::Generation& asked,
                                   openai::Api api, const std::vector<Lane>& lanes);
   void embed(Passage& passage, const openai::EmbeddingsRequest& asked, Prompts inputs);

@@ -13,9 +13,22 @@ namespace {
 
 // One embeddings call on its way: each vector arrives by itself, the last one answers.
 struct Gathering {
+  explicit Gathering(std::size_t inputs) : vectors(inputs), missing(inputs) {}
+
+  // True with the last one: from then on nobody else touches what is here.
+  bool put(std::size_t index, units::Result<std::vector<float>> vector) {
+    const std::lock_guard lock(mutex);
+    if (vector) {
+      vectors[index] = std::move(*vector);
+    } else {
+      failure = vector.error().message;
+    }
+    return --missing == 0;
+  }
+
   std::mutex mutex;
   std::vector<std::vector<float>> vectors;
-  std::size_t missing = 0;
+  std::size_t missing;
   std::string failure;
 };
 
@@ -50,9 +63,7 @@ void Edge::embeddings(Passage& passage) {
 }
 
 void Edge::embed(Passage& passage, const openai::EmbeddingsRequest& asked, Prompts inputs) {
-  auto gathering = std::make_shared<Gathering>();
-  gathering->vectors.resize(inputs.size());
-  gathering->missing = inputs.size();
+  auto gathering = std::make_shared<Gathering>(inputs.size());
   std::int64_t tokens = 0;
   for (const auto& input : inputs) tokens += static_cast<std::int64_t>(input.size());
   passage.summary.usage.prompt = units::Tokens(tokens);
@@ -68,16 +79,7 @@ void Edge::embed(Passage& passage, const openai::EmbeddingsRequest& asked, Promp
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     engine.embed(std::move(inputs[i]),
                  [gathering, finish, i](units::Result<std::vector<float>> vector) mutable {
-                   {
-                     const std::lock_guard lock(gathering->mutex);
-                     if (vector) {
-                       gathering->vectors[i] = std::move(*vector);
-                     } else {
-                       gathering->failure = vector.error().message;
-                     }
-                     if (--gathering->missing > 0) return;
-                   }
-                   finish();
+                   if (gathering->put(i, std::move(vector))) finish();
                  });
   }
 }

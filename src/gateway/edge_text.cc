@@ -129,7 +129,7 @@ void Edge::chat(Passage& passage) {
   }
   Prompts prompts;
   prompts.push_back(std::move(*tokens));
-  submit(passage, asked->generation, openai::Api::kChat, std::move(prompts));
+  submit(passage, asked->generation, openai::Api::kChat, prompts);
 }
 
 void Edge::completion(Passage& passage) {
@@ -148,11 +148,11 @@ void Edge::completion(Passage& passage) {
     if (const auto refusal = check_tokens(passage, tokens, "prompt"))
       return refuse(passage, *refusal);
   }
-  submit(passage, asked->generation, openai::Api::kText, std::move(*prompts));
+  submit(passage, asked->generation, openai::Api::kText, *prompts);
 }
 
 void Edge::submit(Passage& passage, const openai::Generation& asked, openai::Api api,
-                  Prompts prompts) {
+                  const Prompts& prompts) {
   if (!passage.model->generates) {
     return refuse(passage, openai::refusal(openai::EdgeError::kUnsupported,
                                            "this model does not generate text", "model"));
@@ -168,7 +168,7 @@ void Edge::submit(Passage& passage, const openai::Generation& asked, openai::Api
   if (!enter(passage)) return;
   Submission submission;
   submission.terms = *terms;
-  submission.lanes = lanes(passage, asked, terms->service_class, std::move(prompts));
+  submission.lanes = lanes(passage, asked, terms->service_class, prompts);
   for (Lane& lane : submission.lanes) lane.request.caller_retries = hints->caller_retries;
   submission.call = make_call(passage, asked, api, submission.lanes);
   const std::shared_ptr<Call> call = submission.call;
@@ -181,10 +181,10 @@ void Edge::submit(Passage& passage, const openai::Generation& asked, openai::Api
 }
 
 std::vector<Lane> Edge::lanes(const Passage& passage, const openai::Generation& asked,
-                              units::ClassId service_class, Prompts prompts) {
+                              units::ClassId service_class, const Prompts& prompts) {
   const domain::Tenant& tenant = passage.tenant->values;
   std::vector<Lane> lanes;
-  for (std::vector<engines::Token>& prompt : prompts) {
+  for (const std::vector<engines::Token>& prompt : prompts) {
     const auto length = static_cast<std::int64_t>(prompt.size());
     const std::uint64_t salt = salt_ ^ (tenant.id.value() << 32U) ^ passage.model->id.value();
     const auto chain = prefix_chain(prompt, passage.model->block_tokens, salt);
@@ -201,7 +201,7 @@ std::vector<Lane> Edge::lanes(const Passage& passage, const openai::Generation& 
           units::Tokens(asked.max_tokens.value_or(passage.model->max_context.value() - length));
       request.prefix = chain;
       auto generation = std::make_shared<engines::Generation>();
-      generation->prompt = choice + 1 == asked.n ? std::move(prompt) : prompt;
+      generation->prompt = prompt;
       generation->sampling = sampling_of(asked.sampling, choice);
       generation->stop = asked.stop;
       generation->logprobs = asked.logprobs;

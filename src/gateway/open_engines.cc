@@ -14,15 +14,17 @@ namespace tidegate::gateway {
 #if TIDEGATE_HAS_LLAMA
 namespace {
 
-engines::llama::LlamaOptions options_of(const config::EngineConfig& engine,
+using engines::llama::LogLevel;
+
+engines::llama::LlamaOptions options_of(const config::EngineConfig& engine, LogLevel least,
                                         const EngineWarning& warning) {
   engines::llama::LlamaOptions options;
   options.path = engine.gguf;
   options.engine = engine.id;
   options.model = engine.model;
   options.now = now;
-  options.log = [warning](engines::llama::LogLevel level, std::string_view line) {
-    if (level >= engines::llama::LogLevel::kWarning) warning(line);
+  options.log = [warning, least](LogLevel level, std::string_view line) {
+    if (level >= least) warning(line);
   };
   options.threads = static_cast<std::int32_t>(engine.threads);
   options.gpu_layers = static_cast<std::int32_t>(engine.gpu_layers);
@@ -38,10 +40,13 @@ engines::llama::LlamaOptions options_of(const config::EngineConfig& engine,
 }  // namespace
 
 units::Result<std::vector<NamedEngine>> open_engines(const config::ServerConfig& config,
-                                                     EngineWarning warning) {
+                                                     const EngineWarning& warning) {
   std::vector<NamedEngine> engines;
+  // Most of llama.cpp's warnings are about what we do on purpose, such as one pool of cells that is
+  // larger than one sequence can be.
+  const LogLevel least = config.server.log_level == "debug" ? LogLevel::kWarning : LogLevel::kError;
   for (const config::EngineConfig& each : config.engines) {
-    auto engine = engines::llama::open_engine(options_of(each, warning));
+    auto engine = engines::llama::open_engine(options_of(each, least, warning));
     if (!engine) {
       return units::error(each.name + " (" + each.gguf + ")", engine.error().message);
     }
@@ -52,7 +57,8 @@ units::Result<std::vector<NamedEngine>> open_engines(const config::ServerConfig&
 
 #else
 
-units::Result<std::vector<NamedEngine>> open_engines(const config::ServerConfig&, EngineWarning) {
+units::Result<std::vector<NamedEngine>> open_engines(const config::ServerConfig&,
+                                                     const EngineWarning&) {
   return units::error("", "this build has no llama.cpp engine; build with -DTIDEGATE_LLAMA=ON");
 }
 

@@ -11,11 +11,11 @@
 
 namespace tidegate::gateway {
 
-// A warning of an engine, for the log; may come from any thread.
+// What an engine complains about: errors, and warnings too at log level debug. From any thread.
 using EngineWarning = std::function<void(std::string_view line)>;
 
 // Error: names the engine and says why it cannot be opened. In a build without llama.cpp every one.
 units::Result<std::vector<NamedEngine>> open_engines(const config::ServerConfig& config,
-                                                     EngineWarning warning);
+                                                     const EngineWarning& warning);
 
 }  // namespace tidegate::gateway

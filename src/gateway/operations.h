@@ -41,7 +41,7 @@ class Operations {
   void ready(const ExchangePtr& exchange);
   void metrics(const ExchangePtr& exchange);
   void visit(const ExchangePtr& exchange, std::function<std::string(DecisionLoop&)> look);
-  void decision(const ExchangePtr& exchange, std::string_view id);
+  void decision(const ExchangePtr& exchange, std::string_view text);
 
   OperationsParts parts_;
 };

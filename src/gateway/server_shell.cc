@@ -77,7 +77,7 @@ units::Result<void> ServerShell::open_journal() {
   if (journal.path.empty()) return {};
   journal::Configuration configuration{options_.journal_configuration,
                                        pool_config(options_.config)};
-  const auto opened =
+  auto opened =
       journal_.open(journal.path, std::move(configuration), [this](const std::string& why) {
         metrics_->journal_failed(true);
         log_->warning("journal_stopped", why);

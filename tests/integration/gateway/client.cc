@@ -60,15 +60,15 @@ void Client::vanish() {
   socket_ = -1;
 }
 
-void Client::send(const std::string& method, const std::string& path, const std::string& body,
-                  const std::vector<std::string>& headers) {
-  std::string bytes = method + " " + path + " HTTP/1.1\r\nhost: test\r\nconnection: close\r\n";
-  for (const std::string& header : headers) bytes += header + "\r\n";
-  if (!body.empty()) {
-    bytes +=
-        "content-type: application/json\r\ncontent-length: " + std::to_string(body.size()) + "\r\n";
+void Client::send(const Question& question) {
+  std::string bytes =
+      question.method + " " + question.path + " HTTP/1.1\r\nhost: test\r\nconnection: close\r\n";
+  for (const std::string& header : question.headers) bytes += header + "\r\n";
+  if (!question.body.empty()) {
+    bytes += "content-type: application/json\r\ncontent-length: " +
+             std::to_string(question.body.size()) + "\r\n";
   }
-  bytes += "\r\n" + body;
+  bytes += "\r\n" + question.body;
   for (std::size_t sent = 0; sent < bytes.size();) {
     const ssize_t n = ::send(socket_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
     if (n <= 0) return;
@@ -99,10 +99,9 @@ Reply Client::reply() {
   return reply;
 }
 
-Reply ask(std::uint16_t port, const std::string& method, const std::string& path,
-          const std::string& body, const std::vector<std::string>& headers) {
+Reply ask(std::uint16_t port, const Question& question) {
   Client client(port);
-  client.send(method, path, body, headers);
+  client.send(question);
   return client.reply();
 }
 

@@ -17,6 +17,13 @@ struct Reply {
   std::string header(const std::string& name) const;
 };
 
+struct Question {
+  std::string method;
+  std::string path;
+  std::string body = {};
+  std::vector<std::string> headers = {};  // whole lines
+};
+
 class Client {
  public:
   explicit Client(std::uint16_t port);
@@ -25,8 +32,7 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   // Sends a request that asks the server to close afterwards.
-  void send(const std::string& method, const std::string& path, const std::string& body = "",
-            const std::vector<std::string>& headers = {});
+  void send(const Question& question);
   // Reads until `text` was received or the server closed; everything so far, framing included.
   const std::string& read_until(const std::string& text);
   // Reads until the server closes.
@@ -40,7 +46,6 @@ class Client {
 };
 
 // One request and its whole answer.
-Reply ask(std::uint16_t port, const std::string& method, const std::string& path,
-          const std::string& body = "", const std::vector<std::string>& headers = {});
+Reply ask(std::uint16_t port, const Question& question);
 
 }  // namespace tidegate::gateway

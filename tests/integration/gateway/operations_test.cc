@@ -15,8 +15,8 @@ class OperationsTest : public ShellTest {
   // A stream that is running, with its first text received.
   std::unique_ptr<Client> running_stream(int max_tokens) const {
     auto client = std::make_unique<Client>(port());
-    client->send("POST", "/v1/chat/completions",
-                 chat(R"(,"stream":true,"max_tokens":)" + std::to_string(max_tokens) + kEndless));
+    client->send({"POST", "/v1/chat/completions",
+                  chat(R"(,"stream":true,"max_tokens":)" + std::to_string(max_tokens) + kEndless)});
     client->read_until("\"content\"");
     return client;
   }
@@ -41,7 +41,8 @@ TEST_F(OperationsTest, VanishedWaitersAreForgotten) {
   });
   auto runner = running_stream(400);
   Client waiter(port());
-  waiter.send("POST", "/v1/chat/completions", chat(R"(,"stream":true,"max_tokens":4)" + kEndless));
+  waiter.send(
+      {"POST", "/v1/chat/completions", chat(R"(,"stream":true,"max_tokens":4)" + kEndless)});
   waiter.read_until(": queued position=");
   waiter.vanish();
   until_state_has(R"("waiting":0)");
@@ -53,7 +54,7 @@ TEST_F(OperationsTest, VanishedWaitersAreForgotten) {
 TEST_F(OperationsTest, Drains) {
   start();
   auto runner = running_stream(300);
-  EXPECT_EQ(ask(port(), "POST", "/admin/v1/drain").status, 200);
+  EXPECT_EQ(ask(port(), {"POST", "/admin/v1/drain"}).status, 200);
   EXPECT_EQ(get("/readyz").status, 503);
   EXPECT_EQ(get("/healthz").status, 200);
   const Reply refused = post("/v1/chat/completions", chat());

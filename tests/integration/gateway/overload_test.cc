@@ -1,5 +1,3 @@
-#include <gmock/gmock.h>
-
 #include <boost/json.hpp>
 #include <thread>
 
@@ -7,8 +5,6 @@
 
 namespace tidegate::gateway {
 namespace {
-
-using ::testing::HasSubstr;
 
 class Overload : public ShellTest {};
 

@@ -21,10 +21,10 @@ class ShellTest : public ::testing::Test {
   std::uint16_t port() const { return shell_->address().port; }
   Reply post(const std::string& path, const std::string& body,
              const std::vector<std::string>& headers = {}) const {
-    return ask(port(), "POST", path, body, headers);
+    return ask(port(), {"POST", path, body, headers});
   }
   Reply get(const std::string& path, const std::vector<std::string>& headers = {}) const {
-    return ask(port(), "GET", path, "", headers);
+    return ask(port(), {"GET", path, "", headers});
   }
   // Asks for the state again until `text` is in it.
   void until_state_has(const std::string& text) const;

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "config/defaults.h"
+
 namespace tidegate::config {
 namespace {
 
@@ -78,6 +80,19 @@ TEST_F(LoadConfig, FillsInDefaults) {
   EXPECT_EQ(config->classes.at(0).name, "interactive");
   EXPECT_EQ(config->tenants.at(0).values.name, "default");
   EXPECT_TRUE(config->server.listen.loopback());
+}
+
+// The text for the journal reads back as what it was made from.
+TEST_F(LoadConfig, ReadsItsOwnText) {
+  const ServerConfig made = config_for_models({folder_ + "/m.gguf", folder_ + "/m.gguf"});
+  const auto read = parse(text_for_models(made));
+  ASSERT_TRUE(read) << read.error().front().message;
+  ASSERT_EQ(read->engines.size(), 2u);
+  EXPECT_EQ(read->engines[1].name, made.engines[1].name);
+  EXPECT_EQ(read->engines[1].gguf, made.engines[1].gguf);
+  EXPECT_EQ(read->engines[1].model, made.engines[1].model);
+  EXPECT_EQ(read->models.size(), made.models.size());
+  EXPECT_TRUE(read->builtin_classes);
 }
 
 // One run shows every problem, in the order of the lines, each with what would be right.
