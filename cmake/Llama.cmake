@@ -97,5 +97,9 @@ if(NOT _llama_found)
                         "'${TIDEGATE_LLAMA_PROVIDER}'; run scripts/setup, or use "
                         "-DTIDEGATE_LLAMA_PROVIDER=auto")
   endif()
+  if(NOT FETCHCONTENT_SOURCE_DIR_LLAMA AND NOT EXISTS "${_llama_source}/CMakeLists.txt")
+    message(STATUS "llama.cpp is neither installed nor in .deps/ (scripts/setup puts it there); "
+                   "trying to download its source. -DTIDEGATE_LLAMA=OFF builds without it")
+  endif()
   _tidegate_llama_source()
 endif()

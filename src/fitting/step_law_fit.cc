@@ -118,15 +118,15 @@ double quantile(std::vector<double>& values, double q) {
 
 }  // namespace
 
-units::Result<StepLawFit> fit_step_law(std::span<const Sample> samples) {
+units::Result<StepLawFit> fit_step_law(std::span<const Sample> samples, int most_knees) {
   if (auto problem = problem_with(samples)) return tl::unexpected(*problem);
   Candidate best = fit_with(samples, {0, 0});
-  if (samples.size() >= kSamplesForOneKnee) {
+  if (most_knees >= 1 && samples.size() >= kSamplesForOneKnee) {
     Candidate one = best;
     for (const std::int64_t knee : kGrid) keep_better(one, fit_with(samples, {0, knee}), 1.0);
     keep_better(best, one, kKneeGain);
   }
-  if (samples.size() >= kSamplesForTwoKnees) {
+  if (most_knees >= 2 && samples.size() >= kSamplesForTwoKnees) {
     Candidate two = best;
     for (std::size_t i = 0; i < kGrid.size(); ++i) {
       for (std::size_t j = i + 1; j < kGrid.size(); ++j) {

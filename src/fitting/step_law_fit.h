@@ -31,9 +31,10 @@ struct StepLawFit {
   FitError error;  // on the samples that were fitted
 };
 
-// Fails when there are fewer than two samples or one with an empty shape or a time <= 0. With few
-// samples fewer knees are tried: none below 12, one below 40. O(samples), some milliseconds.
-units::Result<StepLawFit> fit_step_law(std::span<const Sample> samples);
+// Fails when there are fewer than two samples or one with an empty shape or a time <= 0. At most
+// `most_knees` knees are used (0 to 2), and with few samples fewer: none below 12, one below 40.
+// O(samples), some milliseconds.
+units::Result<StepLawFit> fit_step_law(std::span<const Sample> samples, int most_knees = 2);
 
 // How well a law predicts samples (for points that a fit did not see).
 FitError error_of(const domain::StepCoefficients& law, std::span<const Sample> samples);

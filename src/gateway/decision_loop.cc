@@ -104,6 +104,7 @@ void DecisionLoop::note_tokens(const domain::TokensProduced& produced) {
   if (live == nullptr || produced.count.value() <= 0) return;
   if (!live->first_token) {
     live->first_token = now_;
+    live->usage.prompt = units::Tokens(static_cast<std::int64_t>(live->generation->prompt.size()));
     parts_.metrics.first_token(now_ - live->arrival);
   } else {
     parts_.metrics.token_gap(now_ - live->last_token, produced.count);

@@ -41,8 +41,10 @@ RequestLog::RequestLog(const World& world, std::vector<std::string> model_names)
   for (const auto& engine : world.engines) gpu_of_engine_.push_back(group_index(gpus_, engine.gpu));
 }
 
-void RequestLog::arrived(const domain::Request& request) {
+void RequestLog::arrived(const WorldRequest& arrival) {
+  const domain::Request& request = arrival.request;
   Entry entry;
+  entry.true_output = arrival.output;
   entry.record.arrival = request.arrival;
   entry.record.promise = request.promise;
   entry.record.input = request.footprint.prompt;
@@ -52,10 +54,6 @@ void RequestLog::arrived(const domain::Request& request) {
   entry.gpu = gpus_.size();
   entry.counted = request.arrival >= warm_;
   alive_.insert_or_assign(request.id, entry);
-}
-
-void RequestLog::set_true_output(units::RequestId id, units::Tokens output) {
-  alive_.at(id).true_output = output;
 }
 
 void RequestLog::admitted(units::RequestId id) {

@@ -19,7 +19,7 @@ class RequestLog {
  public:
   RequestLog(const World& world, std::vector<std::string> model_names);
 
-  void arrived(const domain::Request& request);
+  void arrived(const WorldRequest& arrival);
   void admitted(units::RequestId id);
   void downgraded(units::RequestId id);
   // Sent to the engine with this index.
@@ -31,7 +31,6 @@ class RequestLog {
 
   // What the request will really produce. REQUIRES: it is alive.
   units::Tokens true_output(units::RequestId id) const { return alive_.at(id).true_output; }
-  void set_true_output(units::RequestId id, units::Tokens output);
   // Index of its class. REQUIRES: it is alive.
   std::size_t service_class(units::RequestId id) const { return alive_.at(id).service_class; }
   bool alive(units::RequestId id) const { return alive_.contains(id); }

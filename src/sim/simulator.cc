@@ -23,6 +23,7 @@ Simulator::Simulator(World world, Arrivals arrivals, std::vector<std::string> mo
       log_(world_, std::move(model_names)) {
   units::Prng seeds(world_.seed);
   for (const EngineModel& model : world_.engines) {
+    TIDEGATE_CHECK(model.batch.spec.id == units::EngineId(engines_.size()));
     engines_.push_back(std::make_unique<ModelledEngine>(model, world_.physics, seeds.next()));
     kv_.capacity_blocks += model.batch.spec.limits.kv_blocks.value();
   }
@@ -106,8 +107,7 @@ domain::LengthForecast Simulator::forecast(const WorldRequest& arrival) const {
 void Simulator::arrive() {
   WorldRequest arrival = std::move(*next_arrival_);
   arrival.request.footprint.output = forecast(arrival);
-  log_.arrived(arrival.request);
-  log_.set_true_output(arrival.request.id, arrival.output);
+  log_.arrived(arrival);
   if (arrival.leaves != Instant::never()) {
     agenda_.put(arrival.leaves, Happening::kHangUp, arrival.request.id.value());
   }

@@ -44,7 +44,7 @@ struct Physics {
 
 struct World {
   pool::PoolConfig pool;
-  std::vector<EngineModel> engines;
+  std::vector<EngineModel> engines;  // engine ids are positions in this list
   Physics physics;
   std::uint64_t seed = 1;
   units::Nanos horizon{0};     // arrivals stop and the clock stops here; what is alive is residue

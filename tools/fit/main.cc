@@ -24,6 +24,7 @@ struct Options {
   std::string out;
   std::int64_t folds = 5;
   std::uint64_t seed = 1;
+  int most_knees = 2;
 };
 
 double relative_error(const tidegate::domain::StepCoefficients& law, const Sample& sample) {
@@ -40,7 +41,7 @@ void unseen_errors(const Profile& profile, const Options& options, std::vector<d
     for (std::size_t i = 0; i < fold_of.size(); ++i) {
       if (fold_of[i] != fold) seen.push_back(profile.samples[i]);
     }
-    const auto fit = tidegate::fitting::fit_step_law(seen);
+    const auto fit = tidegate::fitting::fit_step_law(seen, options.most_knees);
     if (!fit) continue;
     for (std::size_t i = 0; i < fold_of.size(); ++i) {
       if (fold_of[i] == fold) errors.push_back(relative_error(fit->law, profile.samples[i]));
@@ -58,13 +59,13 @@ void print_errors(const char* kind, std::vector<double> errors) {
              errors.size(), at(0.5), at(0.9), at(0.99));
 }
 
-bool write_laws(const Profiles& profiles, const std::string& path) {
-  auto out = fmt::output_file(path);
+bool write_laws(const Profiles& profiles, const Options& options) {
+  auto out = fmt::output_file(options.out);
   out.print(
       "gpu,model,dtype,tp,base_fs,knee_1,knee_2,per_token_1_fs,per_token_2_fs,per_token_3_fs,"
       "prefill_fs,per_decode_fs,per_kv_token_fs,per_attention_fs\n");
   for (const auto& [subject, profile] : profiles) {
-    const auto fit = tidegate::fitting::fit_step_law(profile.samples);
+    const auto fit = tidegate::fitting::fit_step_law(profile.samples, options.most_knees);
     if (!fit) {
       fmt::print(stderr, "fit: {} {}: {}\n", subject.gpu, subject.model, fit.error().message);
       return false;
@@ -101,6 +102,8 @@ int main(int argc, char** argv) {
   app.add_option("--out", options.out, "write the coefficients to this CSV");
   app.add_option("--folds", options.folds, "folds of the cross-validation")
       ->check(CLI::Range(2, 100));
+  app.add_option("--knees", options.most_knees, "knees of the law at most, to compare forms")
+      ->check(CLI::Range(0, 2));
   app.add_option("--seed", options.seed, "seed of the fold assignment");
   try {
     app.parse(argc, argv);
@@ -113,5 +116,5 @@ int main(int argc, char** argv) {
     return 2;
   }
   report(*profiles, options);
-  return options.out.empty() || write_laws(*profiles, options.out) ? 0 : 1;
+  return options.out.empty() || write_laws(*profiles, options) ? 0 : 1;
 }
