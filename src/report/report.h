@@ -1,5 +1,5 @@
-// The report of a run or a comparison: one schema for simulation, replay and load tests
-//. Plain values; json() writes them.
+// The report of a run or a comparison: one schema for simulation, replay and load tests. Plain
+// values; json() writes them.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/timeline.h"
 #include "report/totals.h"
 
 namespace tidegate::report {
@@ -28,9 +29,17 @@ struct Bounds {
   std::optional<double> speed_augmentation;
 };
 
+// How far apart tenants were served that waited at the same time, in seconds of engine time over
+// weight, and how far a policy's theory lets them be.
+struct Fairness {
+  std::optional<double> max_service_gap;
+  std::optional<double> bound;
+};
+
 struct Run {
   std::uint64_t seed = 0;
   std::string policy;
+  double load = 1;     // offered, as a multiple of the scenario's own rate
   std::string digest;  // of the decision sequence, hexadecimal
   double simulated_seconds = 0;
   double wall_seconds = 0;
@@ -40,8 +49,10 @@ struct Run {
   Totals totals;
   std::vector<Group> by_class, by_tenant, by_model, by_gpu;
   Kv kv;
+  Fairness fairness;
   Bounds bounds;
   double utilisation = 0;  // of engine time, 0..1
+  Timeline timeline;
 };
 
 struct Report {

@@ -5,11 +5,6 @@ namespace {
 
 using domain::Outcome;
 
-bool is_refusal(Outcome outcome) {
-  return outcome == Outcome::kRejectedInvalid || outcome == Outcome::kRejectedCapacity ||
-         outcome == Outcome::kRejectedQuota;
-}
-
 void count_outcome(Totals& totals, const RequestRecord& record) {
   if (record.residue) {
     totals.residue += 1;
@@ -45,6 +40,11 @@ double share(std::int64_t part, std::int64_t whole) {
 
 }  // namespace
 
+bool is_refusal(Outcome outcome) {
+  return outcome == Outcome::kRejectedInvalid || outcome == Outcome::kRejectedCapacity ||
+         outcome == Outcome::kRejectedQuota;
+}
+
 bool kept_promise(const RequestRecord& record) {
   return record.outcome == Outcome::kCompleted && !record.residue && record.late_tokens == 0;
 }
@@ -63,6 +63,28 @@ void Totals::add(const RequestRecord& record) {
   output_tokens += record.output;
   preemptions += record.preemptions;
   recomputed_tokens += record.recomputed;
+}
+
+void Totals::add(const Totals& other) {
+  offered += other.offered;
+  admitted += other.admitted;
+  completed += other.completed;
+  cancelled += other.cancelled;
+  failed += other.failed;
+  downgraded += other.downgraded;
+  residue += other.residue;
+  for (std::size_t i = 0; i < rejected.size(); ++i) rejected[i] += other.rejected[i];
+  kept += other.kept;
+  kept_admitted += other.kept_admitted;
+  ttft.add(other.ttft);
+  tpot.add(other.tpot);
+  max_gap.add(other.max_gap);
+  e2e.add(other.e2e);
+  queue.add(other.queue);
+  input_tokens += other.input_tokens;
+  output_tokens += other.output_tokens;
+  preemptions += other.preemptions;
+  recomputed_tokens += other.recomputed_tokens;
 }
 
 double Totals::attainment_offered() const {

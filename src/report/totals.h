@@ -33,6 +33,9 @@ struct RequestRecord {
   units::Tokens recomputed{0};
 };
 
+// Refused, at arrival or while it waited.
+bool is_refusal(domain::Outcome outcome);
+
 // Every token of a completed request came by its due time (scheduling, 2). Best effort counts as
 // kept when it completed.
 bool kept_promise(const RequestRecord& record);
@@ -59,6 +62,8 @@ struct Totals {
   units::Tokens recomputed_tokens{0};
 
   void add(const RequestRecord& record);
+  // Adds what another run or part gave.
+  void add(const Totals& other);
   // Shares of kept promises; 1 when there was nothing to keep.
   double attainment_offered() const;
   double attainment_admitted() const;

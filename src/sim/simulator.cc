@@ -20,7 +20,8 @@ Simulator::Simulator(World world, Arrivals arrivals, std::vector<std::string> mo
       arrivals_(std::move(arrivals)),
       pool_(world_.pool),
       lengths_(world_.pool.classes.size()),
-      log_(world_, std::move(model_names)) {
+      log_(world_, std::move(model_names)),
+      timeline_(empty_timeline()) {
   units::Prng seeds(world_.seed);
   for (const EngineModel& model : world_.engines) {
     TIDEGATE_CHECK(model.batch.spec.id == units::EngineId(engines_.size()));
@@ -28,6 +29,20 @@ Simulator::Simulator(World world, Arrivals arrivals, std::vector<std::string> mo
     kv_.capacity_blocks += model.batch.spec.limits.kv_blocks.value();
   }
   reports_.resize(engines_.size());
+}
+
+// One group for each name of a GPU, in order of appearance.
+report::Timeline Simulator::empty_timeline() {
+  std::vector<report::Timeline::Group> groups;
+  for (const EngineModel& model : world_.engines) {
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const auto& g) { return g.name == model.gpu; });
+    if (group == groups.end()) group = groups.insert(group, {model.gpu, 0, units::Blocks(0)});
+    group->engines += 1;
+    group->kv_capacity += model.batch.spec.limits.kv_blocks;
+    group_of_engine_.push_back(static_cast<std::size_t>(group - groups.begin()));
+  }
+  return report::Timeline(std::move(groups), Instant(0) + world_.warmup);
 }
 
 report::Run Simulator::run() {
@@ -55,6 +70,8 @@ report::Run Simulator::summary() const {
   run.decisions = decisions_;
   run.engine_steps = steps_;
   run.kv = kv_;
+  run.timeline = timeline_;
+  run.fairness.max_service_gap = static_cast<double>(timeline_.widest_service_gap()) / 1e9;
   Nanos busy(0);
   for (const auto& engine : engines_) {
     busy += engine->busy();
@@ -108,6 +125,7 @@ void Simulator::arrive() {
   WorldRequest arrival = std::move(*next_arrival_);
   arrival.request.footprint.output = forecast(arrival);
   log_.arrived(arrival);
+  timeline_.at(now_).arrivals += 1;
   if (arrival.leaves != Instant::never()) {
     agenda_.put(arrival.leaves, Happening::kHangUp, arrival.request.id.value());
   }
@@ -162,6 +180,7 @@ void Simulator::perform(const domain::Decision& decision) {
     log_.downgraded(downgrade->request);
   } else if (const auto* end = std::get_if<domain::End>(&decision)) {
     log_.ended(*end);
+    timeline_.at(now_).ended(end->outcome, end->reason);
   } else if (const auto* wake = std::get_if<domain::WakeAt>(&decision)) {
     set_timer(wake->at);
   }
@@ -190,7 +209,10 @@ void Simulator::kick(std::size_t engine) {
 
 void Simulator::finish_step(std::size_t engine) {
   ++steps_;
-  forward(engines_[engine]->finish_step(now_));
+  const Nanos busy_before = engines_[engine]->busy();
+  const auto events = engines_[engine]->finish_step(now_);
+  timeline_.at(now_, group_of_engine_[engine]).busy += engines_[engine]->busy() - busy_before;
+  forward(events);
   kick(engine);
 }
 
@@ -208,10 +230,38 @@ void Simulator::forward(std::span<const batch::EngineEvent> events) {
   for (const batch::EngineEvent& event : copies) {
     if (const auto* tokens = std::get_if<domain::TokensProduced>(&event)) {
       log_.tokens(tokens->ref.request, tokens->count, now_);
+      timeline_.at(now_).output += tokens->count;
     }
     learn(event);
     std::visit([&](const auto& e) { tell(Event(e)); }, event);
   }
+}
+
+// The widest difference in service between tenants that wait for the same model.
+Nanos Simulator::service_gap() const {
+  const pool::WaitingRoom& room = pool_.waiting_room();
+  Nanos widest(0);
+  for (std::size_t model = 0; model < world_.pool.models.size(); ++model) {
+    const auto lanes = room.active(model, pool::Band::kShare);
+    if (lanes.size() < 2) continue;
+    const auto served = [&](pool::LaneIndex lane) { return room.shares().served(lane); };
+    const auto [least, most] = std::ranges::minmax(lanes, {}, served);
+    widest = std::max(widest, Nanos(served(most) - served(least)));
+  }
+  return widest / pool::FairShares::kScale;
+}
+
+// What the timeline sees of levels; the pool's once a round, with its first engine.
+void Simulator::sample_levels(std::size_t engine, const domain::StateReport& report) {
+  report::Slice& slice = timeline_.at(now_);
+  slice.preemptions += report.preemptions_total - reports_[engine].preemptions_total;
+  if (engine == 0) {
+    slice.queued.sample(pool_.waiting_room().waiting());
+    slice.service_gap.sample(service_gap().value());
+  }
+  report::GroupSlice& group = timeline_.at(now_, group_of_engine_[engine]);
+  group.running.sample(report.running);
+  group.kv_used.sample(report.kv_used.value());
 }
 
 void Simulator::send_telemetry(std::size_t engine) {
@@ -219,6 +269,7 @@ void Simulator::send_telemetry(std::size_t engine) {
   const domain::StateReport report = batch.report(now_);
   kv_.peak_blocks = std::max(kv_.peak_blocks, report.kv_used.value());
   kv_.overcommits += report.kv_used > world_.engines[engine].batch.spec.limits.kv_blocks ? 1 : 0;
+  sample_levels(engine, report);
   reports_[engine] = report;
   agenda_.put(now_ + world_.physics.telemetry_lag, Happening::kReport, engine);
   agenda_.put(now_ + world_.physics.telemetry_period, Happening::kTelemetry, engine);

@@ -49,6 +49,9 @@ class Simulator {
   };
 
   report::Run summary() const;
+  report::Timeline empty_timeline();
+  void sample_levels(std::size_t engine, const domain::StateReport& report);
+  units::Nanos service_gap() const;
   void happen(const Item& item);
   void arrive();
   void schedule_arrival();
@@ -73,6 +76,8 @@ class Simulator {
   std::vector<std::unique_ptr<ModelledEngine>> engines_;
   std::vector<cost::LengthModel> lengths_;  // by class
   RequestLog log_;
+  std::vector<std::size_t> group_of_engine_;  // in the timeline
+  report::Timeline timeline_;
   Agenda agenda_;
   std::vector<Delivery> deliveries_;
   std::vector<std::uint64_t> free_deliveries_;
