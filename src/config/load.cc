@@ -1,9 +1,8 @@
 #include "config/load.h"
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "config/scenario_load.h"
 #include "config/schema.h"
 
 namespace tidegate::config {
@@ -48,7 +47,7 @@ tl::expected<ServerConfig, LoadErrors> parse_server_config(const std::string& te
     read_models(root, config);
     read_engines(root, std::filesystem::path(path).parent_path().string(), config);
     read_classes(root, config);
-    read_tenants(root, config);
+    read_tenants(root, TenantUse::kServer, config);
     refuse_scenario_keys(root);
     root.finish();
   } catch (const YAML::Exception& failure) {
@@ -59,15 +58,9 @@ tl::expected<ServerConfig, LoadErrors> parse_server_config(const std::string& te
 }
 
 tl::expected<ServerConfig, LoadErrors> load_server_config(const std::string& path) {
-  std::error_code failure;
-  if (std::filesystem::is_directory(path, failure)) {
-    return tl::unexpected(single(path, "is a folder; name a YAML file"));
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return tl::unexpected(single(path, "cannot be read; name a YAML file that exists"));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse_server_config(text.str(), path);
+  const auto text = read_file(path);
+  if (!text) return tl::unexpected(single(text.error().where, text.error().message));
+  return parse_server_config(*text, path);
 }
 
 }  // namespace tidegate::config

@@ -1,8 +1,9 @@
 // The sections of a server's configuration, one reader each. Every reader reports what it finds
-// wrong and returns what could be read, so that one run shows everything. The scenario keys of the
-// simulator get their own readers beside these.
+// wrong and returns what could be read, so that one run shows everything. scenario_schema.h has
+// those of the simulator's scenarios beside these.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,8 +20,12 @@ void read_models(Section& root, ServerConfig& config);
 void read_engines(Section& root, const std::string& folder, ServerConfig& config);
 // The built-in classes when there is no `classes`.
 void read_classes(Section& root, ServerConfig& config);
+enum class TenantUse : std::uint8_t {
+  kServer,    // a key or its absence must name exactly one tenant
+  kScenario,  // keys do not matter, and `count: N` makes N tenants NAME-1 to NAME-N
+};
 // The default tenant when there is no `tenants`. REQUIRES: models and classes were read.
-void read_tenants(Section& root, ServerConfig& config);
+void read_tenants(Section& root, TenantUse use, ServerConfig& config);
 
 std::vector<KeyDigest> read_digests(Section& section, const std::string& key);
 // A name for people and metrics: letters, digits, ".", "_", "-", ":" and "/", at most 64.

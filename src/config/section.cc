@@ -1,5 +1,7 @@
 #include "config/section.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -79,6 +81,18 @@ std::optional<std::int64_t> Section::integer(const std::string& key, std::int64_
   const auto value = scalar(key, right);
   if (!value) return std::nullopt;
   std::int64_t number = 0;
+  const char* end = value->data() + value->size();
+  const auto [stop, failure] = std::from_chars(value->data(), end, number);
+  if (failure == std::errc() && stop == end && number >= low && number <= high) return number;
+  problem(key, "'" + key + "' is '" + *value + "'", right);
+  return std::nullopt;
+}
+
+std::optional<double> Section::number(const std::string& key, double low, double high) {
+  const std::string right = fmt::format("write a number from {} to {}", low, high);
+  const auto value = scalar(key, right);
+  if (!value) return std::nullopt;
+  double number = 0;
   const char* end = value->data() + value->size();
   const auto [stop, failure] = std::from_chars(value->data(), end, number);
   if (failure == std::errc() && stop == end && number >= low && number <= high) return number;

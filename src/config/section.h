@@ -52,6 +52,7 @@ class Section {
   // The same with a type; a value of the wrong type is reported and read as absent.
   std::optional<std::string> text(const std::string& key);
   std::optional<std::int64_t> integer(const std::string& key, std::int64_t low, std::int64_t high);
+  std::optional<double> number(const std::string& key, double low, double high);
   std::optional<bool> boolean(const std::string& key);
   std::optional<units::Nanos> duration(const std::string& key);
   std::optional<units::Bytes> size(const std::string& key);
@@ -70,6 +71,8 @@ class Section {
   bool readable() const { return readable_; }
   bool has(const std::string& key) const { return find(key).has_value(); }
   const std::string& title() const { return title_; }
+  // The place of the map, as file:line.
+  std::string where() const { return problems_.place(mark_); }
   Problems& problems() { return problems_; }
 
  private:

@@ -8,6 +8,7 @@ namespace tidegate::config {
 namespace {
 
 constexpr std::int64_t kMany = 1LL << 40;
+constexpr std::int64_t kMostCopies = 10'000;
 
 std::optional<KeyDigest> parse_digest(const std::string& text) {
   const auto nibble = [](char c) -> int {
@@ -137,6 +138,16 @@ TenantConfig read_tenant(Section& section, const ServerConfig& config) {
   return tenant;
 }
 
+// One tenant of this name, or `count` of them with numbered names.
+void add_copies(const TenantConfig& tenant, const std::string& name,
+                std::optional<std::int64_t> count, std::vector<TenantConfig>& tenants) {
+  for (std::int64_t i = 1; i <= count.value_or(1); ++i) {
+    tenants.push_back(tenant);
+    tenants.back().values.id = units::TenantId(tenants.size() - 1);
+    tenants.back().values.name = count ? name + "-" + std::to_string(i) : name;
+  }
+}
+
 // A key or its absence must name exactly one tenant.
 void check_keys(Section& root, const std::vector<TenantConfig>& tenants) {
   std::vector<KeyDigest> all;
@@ -171,7 +182,7 @@ std::vector<KeyDigest> read_digests(Section& section, const std::string& key) {
   return digests;
 }
 
-void read_tenants(Section& root, ServerConfig& config) {
+void read_tenants(Section& root, TenantUse use, ServerConfig& config) {
   if (!root.take("tenants")) {
     if (!config.classes.empty()) config.tenants = {default_tenant(config.classes)};
     return;
@@ -180,17 +191,16 @@ void read_tenants(Section& root, ServerConfig& config) {
   for (const YAML::Node& node : root.list("tenants")) {
     Section section(node, "tenant", root.problems());
     const auto name = read_name(section, taken);
-    TenantConfig tenant = read_tenant(section, config);
+    const TenantConfig tenant = read_tenant(section, config);
+    std::optional<std::int64_t> count;
+    if (use == TenantUse::kScenario) count = section.integer("count", 1, kMostCopies);
     section.finish();
-    if (!name) continue;
-    tenant.values.id = units::TenantId(config.tenants.size());
-    tenant.values.name = *name;
-    config.tenants.push_back(std::move(tenant));
+    if (name) add_copies(tenant, *name, count, config.tenants);
   }
   if (config.tenants.empty()) {
     root.problem("tenants", "'tenants' is empty", "add {name: NAME, keys_sha256: [...]}");
   }
-  check_keys(root, config.tenants);
+  if (use == TenantUse::kServer) check_keys(root, config.tenants);
 }
 
 }  // namespace tidegate::config
