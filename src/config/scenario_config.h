@@ -40,32 +40,14 @@ struct ScenarioModel {
   std::string where;
 };
 
-enum class LoadShape : std::uint8_t { kSteady, kSquare, kDiurnal, kSpike, kFlood };
-
-// Log-normal token counts by their median and 90th percentile.
-struct LengthLaw {
-  units::Tokens p50{0};
-  units::Tokens p90{0};
-};
-
-// Clients made up in the manner of ServeGen; workload/generator.h says what the numbers mean.
-struct GeneratorConfig {
-  std::int64_t clients = 1;
-  double requests_per_s = 1;  // the mean over the run, of all clients together
-  LoadShape shape = LoadShape::kSteady;
-  double peak_to_trough = 1;
-  units::Nanos period{units::seconds(600)};
-  std::optional<LengthLaw> input;  // nullopt: as in ServeGen's statistics
-  std::optional<LengthLaw> output;
-};
-
-// One source of requests. What is not set here comes from the rows of the trace, and what is not
-// there either must leave no choice: the only tenant, the only model, the tenant's class.
+// One source of requests: a trace or a generator. What is not named here comes from the rows, and
+// what is not there either must leave no choice (the only model) or follows from the tenant (its
+// class). Several tenants share a source whose rows name none: its clients or sessions are dealt to
+// them in turn.
 struct WorkloadItem {
   std::string where;
   std::string trace;  // a file that exists; empty: generated
-  GeneratorConfig generator;
-  std::optional<units::TenantId> tenant;
+  std::vector<units::TenantId> tenants;
   std::optional<units::ModelId> model;
   std::optional<units::ClassId> service_class;
   double rate_scale = 1;               // 2: twice the requests per second

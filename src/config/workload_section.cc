@@ -41,25 +41,42 @@ std::optional<std::size_t> named(Section& section, const char* key,
   return std::nullopt;
 }
 
-void read_names(Section& section, const ScenarioConfig& config, WorkloadItem& item) {
-  std::vector<std::string> tenants;
-  for (const TenantConfig& tenant : config.tenants) tenants.push_back(tenant.values.name);
-  if (const auto i = named(section, "tenant", tenants)) {
-    item.tenant = units::TenantId(*i);
+// `tenant: acme`, or `tenant: team-*` for all whose names begin so.
+std::vector<units::TenantId> read_tenant_names(Section& section, const ScenarioConfig& config) {
+  std::vector<units::TenantId> found;
+  const auto name = section.text("tenant");
+  if (!name) return found;
+  const bool group = name->back() == '*';
+  const std::string stem = group ? name->substr(0, name->size() - 1) : *name;
+  std::vector<std::string> known;
+  for (const TenantConfig& tenant : config.tenants) {
+    const std::string& each = tenant.values.name;
+    if (group ? each.starts_with(stem) : each == stem) found.push_back(tenant.values.id);
+    known.push_back(each);
   }
+  if (found.empty()) {
+    section.problem("tenant", "the workload names the unknown tenant '" + *name + "'",
+                    suggestion(*name, known));
+  }
+  return found;
+}
+
+void read_names(Section& section, const ScenarioConfig& config, WorkloadItem& item) {
+  item.tenants = read_tenant_names(section, config);
   if (const auto i = named(section, "model", names_of(config.models))) {
     item.model = units::ModelId(*i);
   }
   if (const auto i = named(section, "class", names_of(config.classes))) {
     item.service_class = units::ClassId(*i);
   }
-  if (item.tenant && item.service_class) {
-    const TenantConfig& tenant = config.tenants[item.tenant->value()];
+  if (!item.service_class) return;
+  for (const units::TenantId id : item.tenants) {
+    const TenantConfig& tenant = config.tenants[id.value()];
     const auto& allowed = tenant.classes;
-    if (std::find(allowed.begin(), allowed.end(), *item.service_class) == allowed.end()) {
-      section.problem("class", "tenant '" + tenant.values.name + "' may not ask for this class",
-                      "add it to the tenant's classes");
-    }
+    if (std::find(allowed.begin(), allowed.end(), *item.service_class) != allowed.end()) continue;
+    section.problem("class", "tenant '" + tenant.values.name + "' may not ask for this class",
+                    "add it to the tenant's classes");
+    return;
   }
 }
 
