@@ -19,10 +19,11 @@ int run(int argc, char** argv) {
       "Examples:\n"
       "  tidegate serve\n"
       "  tidegate serve --model llama-3.1-8b-q4_k_m.gguf --listen 127.0.0.1:9000\n"
-      "  tidegate check server.yaml\n\n"
+      "  tidegate check server.yaml\n"
+      "  tidegate sim scenarios/underload.yaml\n\n"
       "Exit status: 0 done, 1 failed, 2 wrong usage or input.");
   const std::vector<Subcommand> subcommands = {add_serve(app), add_check(app), add_why(app),
-                                               add_replay(app)};
+                                               add_replay(app), add_sim(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

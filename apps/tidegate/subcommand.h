@@ -22,6 +22,7 @@ struct Subcommand {
 Subcommand add_serve(CLI::App& parent);
 Subcommand add_check(CLI::App& parent);
 Subcommand add_replay(CLI::App& parent);
+Subcommand add_sim(CLI::App& parent);
 Subcommand add_why(CLI::App& parent);
 
 }  // namespace tidegate::app

@@ -68,6 +68,7 @@ report::Run Simulator::summary() const {
   run.digest = fmt::format("{:016x}", digest_.value());
   run.simulated_seconds = static_cast<double>((world_.horizon - world_.warmup).value()) / 1e9;
   run.decisions = decisions_;
+  run.decision_time = decision_time_;
   run.engine_steps = steps_;
   run.kv = kv_;
   run.timeline = timeline_;
@@ -133,6 +134,14 @@ void Simulator::arrive() {
   schedule_arrival();
 }
 
+void Simulator::decide(const Event& event) {
+  const bool timed = clock_ && pool_steps_++ % kTimedShare == 0;
+  const Instant begin = timed ? clock_() : Instant(0);
+  const auto decisions = pool_.step(event, now_);
+  if (timed) decision_time_.add(clock_() - begin);
+  decided_.assign(decisions.begin(), decisions.end());
+}
+
 void Simulator::tell(Event event) {
   pending_.push_back(std::move(event));
   if (telling_) return;
@@ -140,8 +149,7 @@ void Simulator::tell(Event event) {
   while (!pending_.empty()) {
     const Event next = std::move(pending_.front());
     pending_.pop_front();
-    const auto decisions = pool_.step(next, now_);
-    decided_.assign(decisions.begin(), decisions.end());
+    decide(next);
     digest_.add(decided_);
     decisions_ += static_cast<std::int64_t>(decided_.size());
     if (observer_) observer_(pool_, next, decided_, now_);

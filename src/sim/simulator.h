@@ -33,13 +33,20 @@ class Simulator {
   // model ids index the tables of `world.pool`. `model_names` are for the report.
   Simulator(World world, Arrivals arrivals, std::vector<std::string> model_names);
 
-  // Runs to the horizon; once. wall_seconds and decision times stay 0: this code reads no clock.
+  // Runs to the horizon; once. wall_seconds stays 0, and so do decision times without
+  // time_decisions(): this code reads no clock.
   report::Run run();
 
   // Called after every pool step, for an oracle or a progress bar.
   using Observer = std::function<void(const pool::PoolScheduler&, const domain::Event&,
                                       const std::vector<domain::Decision>&, units::Instant)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
+
+  // Times every kTimedShare-th pool step with the caller's clock, for the report. What the clock
+  // says changes no decision.
+  using Clock = std::function<units::Instant()>;
+  void time_decisions(Clock clock) { clock_ = std::move(clock); }
+  static constexpr std::int64_t kTimedShare = 8;
 
  private:
   struct Delivery {
@@ -52,6 +59,7 @@ class Simulator {
   report::Timeline empty_timeline();
   void sample_levels(std::size_t engine, const domain::StateReport& report);
   units::Nanos service_gap() const;
+  void decide(const domain::Event& event);
   void happen(const Item& item);
   void arrive();
   void schedule_arrival();
@@ -92,6 +100,9 @@ class Simulator {
   std::int64_t steps_ = 0;
   report::Kv kv_;
   Observer observer_;
+  Clock clock_;
+  std::int64_t pool_steps_ = 0;
+  report::Histogram decision_time_;
 };
 
 }  // namespace tidegate::sim

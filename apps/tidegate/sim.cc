@@ -1,0 +1,145 @@
+// tidegate sim SCENARIO.yaml: runs a scenario under the production schedulers and reports what
+// every caller would have seen.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/scenario_load.h"
+#include "config/suggestion.h"
+#include "data_folders.h"
+#include "parallel_runs.h"
+#include "scenario/prepare.h"
+#include "sim_summary.h"
+#include "subcommand.h"
+
+namespace tidegate::app {
+namespace {
+
+constexpr int kBarWidth = 40;
+
+struct SimOptions {
+  std::string scenario;
+  std::vector<std::string> policies;
+  std::uint64_t seed = 1;
+  std::optional<std::int64_t> seeds;
+  std::string report;
+  bool json = false;
+};
+
+int complain(const config::LoadErrors& errors) {
+  for (const units::Error& each : errors) {
+    std::fputs(fmt::format("{}: {}\n", each.where, each.message).c_str(), stderr);
+  }
+  return kWrongInput;
+}
+
+const std::vector<std::string>& known_policies() {
+  static const std::vector<std::string> names = {"tidegate"};
+  return names;
+}
+
+// Those of the command line, else the scenario's, else our own. Every one exists.
+tl::expected<std::vector<std::string>, config::LoadErrors> chosen_policies(
+    const SimOptions& options, const config::RunSettings& run) {
+  std::vector<config::PolicyName> wanted = run.policies;
+  if (!options.policies.empty()) {
+    wanted.clear();
+    for (const std::string& name : options.policies) wanted.push_back({name, "--policy"});
+  }
+  if (wanted.empty()) wanted.push_back({"tidegate", ""});
+  std::vector<std::string> names;
+  config::LoadErrors errors;
+  for (const config::PolicyName& each : wanted) {
+    const auto& known = known_policies();
+    if (std::find(known.begin(), known.end(), each.name) == known.end()) {
+      errors.push_back({each.where, "there is no policy '" + each.name + "'; " +
+                                        config::suggestion(each.name, known)});
+    } else if (std::find(names.begin(), names.end(), each.name) == names.end()) {
+      names.push_back(each.name);
+    }
+  }
+  if (!errors.empty()) return tl::unexpected(errors);
+  return names;
+}
+
+void draw_bar(double share) {
+  const int full = static_cast<int>(share * kBarWidth);
+  const std::string bar(static_cast<std::size_t>(full), '#');
+  std::fputs(fmt::format("\r[{:<{}}] {:3.0f} %{}", bar, kBarWidth, share * 100,
+                         share >= 1 ? "\r\033[K" : "")
+                 .c_str(),
+             stderr);
+}
+
+std::vector<Job> jobs_for(const std::vector<std::string>& policies, std::uint64_t seed,
+                          std::int64_t seeds) {
+  std::vector<Job> jobs;
+  for (const std::string& policy : policies) {
+    for (std::int64_t i = 0; i < seeds; ++i) {
+      jobs.push_back({policy, seed + static_cast<std::uint64_t>(i)});
+    }
+  }
+  return jobs;
+}
+
+bool write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (file) return true;
+  std::fputs(fmt::format("tidegate sim: cannot write {}\n", path).c_str(), stderr);
+  return false;
+}
+
+int sim(const SimOptions& options) {
+  auto config = config::load_scenario(options.scenario, data_folders());
+  if (!config) return complain(config.error());
+  const auto policies = chosen_policies(options, config->run);
+  if (!policies) return complain(policies.error());
+  const std::int64_t seeds = options.seeds.value_or(config->run.seeds);
+  const auto prepared = scenario::prepare(std::move(*config));
+  if (!prepared) return complain(prepared.error());
+  report::Report report;
+  report.tidegate_version = TIDEGATE_VERSION;
+  report.scenario = std::filesystem::path(options.scenario).stem().string();
+  std::function<void(double)> progress;
+  if (isatty(STDERR_FILENO) != 0) progress = draw_bar;
+  report.runs = run_all(*prepared, jobs_for(*policies, options.seed, seeds), progress);
+  std::fputs((options.json ? report::json(report) : summary(report)).c_str(), stdout);
+  if (options.report.empty() || write_file(options.report, report::json(report))) return kDone;
+  return kFailed;
+}
+
+}  // namespace
+
+Subcommand add_sim(CLI::App& parent) {
+  CLI::App* app = parent.add_subcommand("sim", "Simulate a pool with the production schedulers");
+  const auto options = std::make_shared<SimOptions>();
+  app->add_option("SCENARIO", options->scenario, "The YAML file of the scenario")->required();
+  app->add_option("--policy", options->policies, "A policy to run; may stand several times")
+      ->take_all();
+  app->add_option("--seed", options->seed, "First seed (1)");
+  app->add_option("--seeds", options->seeds, "How many seeds, one run each")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000}));
+  app->add_option("--report", options->report, "Write the report as JSON to this file");
+  app->add_flag("--json", options->json, "Print the report as JSON instead of a table");
+  app->footer(
+      "The same scenario, policy and seed give the same decisions, byte for byte: compare "
+      "digests.\n"
+      "Traces are looked for beside the scenario, in TIDEGATE_DATA and in ../shared/data.\n\n"
+      "Examples:\n"
+      "  tidegate sim scenarios/underload.yaml\n"
+      "  tidegate sim scenarios/overload2x.yaml --seeds 5 --report out.json");
+  return {app, [options] { return sim(*options); }};
+}
+
+}  // namespace tidegate::app
