@@ -126,6 +126,7 @@ class PoolScheduler {
   void announce(std::size_t model);
   void hold(SlotIndex slot, const Expectation& expectation);
   Expectation expectation(SlotIndex slot) const;
+  units::Nanos next_end_of(std::size_t tenant) const;
 
   // Waiting without end, ends (endings.cc).
   void fire_timers();

@@ -56,6 +56,15 @@ Expectation PoolScheduler::expectation(SlotIndex slot) const {
   const Entry& entry = table_[slot];
   Expectation expected = expect(ask_for(slot), {engines_, models_[entry.model].engines},
                                 room_.ahead_of(slot, entry.lane), now_);
+  if (accounts_[entry.tenant].at_in_flight_limit()) {
+    const Instant start = now_ + next_end_of(entry.tenant);
+    if (start <= expected.start) return expected;
+    expected.first_token = expected.first_token + (start - expected.start);
+    expected.start = start;
+    expected.reason = domain::Reason::kInFlight;
+    expected.full = domain::Resource::kTenantSlots;
+    return expected;
+  }
   // The sums may see room where the predicate, which knows each engine, saw none.
   const bool lacks_room = entry.blocked.part == Part::kMemory || entry.blocked.part == Part::kPace;
   if (!lacks_room || expected.full != domain::Resource::kStepTime) return expected;
@@ -66,6 +75,18 @@ Expectation PoolScheduler::expectation(SlotIndex slot) const {
     expected.start = entry.blocked_until;
   }
   return expected;
+}
+
+// Predicted time until one of the tenant's requests on engines ends. O(pledges).
+Nanos PoolScheduler::next_end_of(std::size_t tenant) const {
+  Nanos soonest = Nanos::max();
+  for (const EngineView& engine : engines_) {
+    for (const Pledge& pledge : engine.ledger()) {
+      if (!pledge.used || pledge.ghost() || table_[pledge.slot].tenant != tenant) continue;
+      soonest = std::min(soonest, pledge_drain(engine, pledge));
+    }
+  }
+  return soonest == Nanos::max() ? Nanos(0) : soonest;
 }
 
 bool PoolScheduler::try_place(SlotIndex slot, std::span<const EngineIndex> engines,

@@ -26,15 +26,14 @@ async function refused(call, type, status) {
 }
 
 // A request that could never run is a mistake of the caller: named, and not tried again.
-test('400: a prompt that fits no engine', async () => {
-  const recorder = await start_recorder(server);
+test('400: a prompt that fits no engine', async (t) => {
+  const recorder = await start_recorder(t, server);
   const client = client_of(recorder, keys.acme, {maxRetries: 2});
   const error = await refused(client.chat.completions.create(
       {...hello, messages: [{role: 'user', content: 'tide '.repeat(20_000)}]}),
       OpenAI.BadRequestError, 400);
   assert.equal(error.headers.get('x-should-retry'), 'false');
   assert.equal(recorder.attempts.length, 1);
-  recorder.stop();
 });
 
 // Malformed input is refused, and the field that is wrong is named.
@@ -112,31 +111,34 @@ test('429: requests per minute', async () => {
   assert.equal(Number(error.headers.get('retry-after')), Math.ceil(hint_ms / 1000));
 });
 
-// The client waits as long as it was told before it asks again, and then says how often it did.
-test('retries honour the hint', async () => {
-  const recorder = await start_recorder(server);
-  const client = client_of(recorder, keys.single, {maxRetries: 2});
+// The client waits as long as it was told before it asks again, and then says how often it did. The
+// recorder keeps the refusal back until the tenant's one place is free: the hint is a prediction,
+// and this test is about who honours it.
+test('retries honour the hint', async (t) => {
   const holder = client_of(server, keys.single);
   const stream = await holder.chat.completions.create({...hello, max_tokens: 1500, stream: true,
       logit_bias: endless});
   await first_text(stream);
-  const again = client.chat.completions.create(hello).catch((error) => error);
-  await until(() => recorder.attempts[0]?.status, 'the first attempt is answered');
-  assert.equal(recorder.attempts[0].status, 429);
-  assert.equal(recorder.attempts[0].headers['x-tidegate-reason'], 'in_flight');
-  stream.controller.abort();
-  const answer = await again;
+  const recorder = await start_recorder(t, server, async ({status}) => {
+    if (status !== 429) return;
+    stream.controller.abort();
+    await until_empty(server);
+  });
+  const client = client_of(recorder, keys.single, {maxRetries: 2});
+  const answer = await client.chat.completions.create(hello).catch((error) => error);
   assert.ok(answer.choices, `${answer}`);
-  assert.equal(recorder.attempts.length, 2);
+  assert.deepEqual(recorder.attempts.map(({status}) => status), [429, 200]);
   const [first, second] = recorder.attempts;
+  assert.equal(first.error, undefined);
+  assert.equal(first.headers['x-tidegate-reason'], 'in_flight');
   assert.equal(second.retry_count, '1');
-  assert.ok(second.at_ms - first.at_ms >= Number(first.headers['retry-after-ms']) - 2);
-  recorder.stop();
+  assert.ok(second.at_ms - first.answered_ms >= Number(first.headers['retry-after-ms']) - 2);
 });
 
 // While it drains, what runs is finished and what comes is sent elsewhere.
-test('503: draining', async () => {
+test('503: draining', async (t) => {
   const draining = await start_gateway();
+  t.after(() => draining.stop('SIGKILL'));
   const client = client_of(draining);
   const stream = await client.chat.completions.create(
       {...hello, max_tokens: 300, stream: true, logit_bias: endless});
@@ -159,8 +161,9 @@ test('503: draining', async () => {
 });
 
 // SIGTERM finishes what runs before it ends, with status 0.
-test('SIGTERM drains', async () => {
+test('SIGTERM drains', async (t) => {
   const ending = await start_gateway();
+  t.after(() => ending.stop('SIGKILL'));
   const stream = await client_of(ending).chat.completions.create(
       {...hello, max_tokens: 200, stream: true, logit_bias: endless});
   let last;

@@ -103,6 +103,17 @@ Expectation expect(const Ask& ask, const Candidates& candidates, const Work& que
   return expectation;
 }
 
+Nanos pledge_drain(const EngineView& engine, const Pledge& pledge) {
+  const Load& load = engine.load(pledge.tier);
+  const Nanos step = engine.law().mean({.decodes = load.sequences, .kv_tokens = load.held.value()});
+  const Tokens since = pledge.footprint.prompt + pledge.produced - pledge.context;
+  const Nanos decode = step * std::max<std::int64_t>(1, (pledge.remaining.mean - since).value());
+  if (pledge.produced > Tokens(0)) return decode;
+  Work prefill = engine.ahead_of(pledge.tier, pledge.key);
+  prefill += prefill_work(pledge.footprint.prompt, pledge.prefill_left);
+  return engine.prefill_time(load, prefill) + decode;
+}
+
 Nanos queue_drain(const Candidates& candidates, domain::Tier tier) {
   const Supply supply = supply_of(candidates, tier);
   return supply.free_sequences > 0 ? Nanos(1) : wait_for(1, supply.ends);

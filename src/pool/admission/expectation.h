@@ -22,6 +22,10 @@ struct Expectation {
 Expectation expect(const Ask& ask, const Candidates& candidates, const Work& queued,
                    units::Instant now);
 
+// Predicted time until this pledge ends. REQUIRES: it has an owner. O(1), O(prefilling) before its
+// first token.
+units::Nanos pledge_drain(const EngineView& engine, const Pledge& pledge);
+
 // Predicted time until one place in the queue of these engines is free.
 units::Nanos queue_drain(const Candidates& candidates, domain::Tier tier);
 

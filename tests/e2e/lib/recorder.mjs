@@ -1,9 +1,10 @@
 // A proxy between a client and the gateway that writes down each attempt: when it came, what the
-// client said about retries, and what it was answered.
+// client said about retries, and what it was answered. It stops when the test `t` ends, however that
+// ends. An answer is passed on once `before_answer(attempt)` has.
 import http from 'node:http';
 import {performance} from 'node:perf_hooks';
 
-export async function start_recorder(server) {
+export async function start_recorder(t, server, before_answer = async () => {}) {
   const attempts = [];
   const proxy = http.createServer((request, response) => {
     const attempt = {at_ms: performance.now(),
@@ -12,9 +13,11 @@ export async function start_recorder(server) {
     const onward = http.request({
       host: '127.0.0.1', port: server.port, path: request.url, method: request.method,
       headers: request.headers,
-    }, (answer) => {
+    }, async (answer) => {
       attempt.status = answer.statusCode;
       attempt.headers = answer.headers;
+      await before_answer(attempt).catch((error) => { attempt.error = error; });
+      attempt.answered_ms = performance.now();
       response.writeHead(answer.statusCode, answer.headers);
       answer.pipe(response);
     });
@@ -22,8 +25,6 @@ export async function start_recorder(server) {
     request.pipe(onward);
   });
   await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  return {
-    attempts, url: `http://127.0.0.1:${proxy.address().port}`,
-    stop: () => { proxy.closeAllConnections(); proxy.close(); },
-  };
+  t.after(() => { proxy.closeAllConnections(); proxy.close(); });
+  return {attempts, url: `http://127.0.0.1:${proxy.address().port}`};
 }

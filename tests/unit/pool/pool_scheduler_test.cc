@@ -50,5 +50,24 @@ TEST(PoolScheduler, ReleasesInDeadlineOrder) {
   EXPECT_EQ(env.ids_of<domain::Assign>(), (std::vector<std::uint64_t>{1, 3, 4, 2}));
 }
 
+// Who is at its limit of requests in flight is told to come back when one of its own is predicted
+// to end, here after 200 steps of 1 ms, within the jitter of 10 %; that others' requests end sooner
+// does not help it.
+TEST(PoolScheduler, InFlightHintIsTheEndOfOnesOwn) {
+  auto limited = tenant(0);
+  limited.limits.in_flight = 1;
+  PoolEnv env(config({limited, tenant(1)}));
+  env.join(engine_spec(1, 0));
+  env.arrive(request(1, 10, 200), ms(10'000));
+  auto other = request(2, 10, 5);
+  other.tenant = units::TenantId(1);
+  env.arrive(other, ms(10'000));
+  env.arrive(request(3, 10, 10), ms(10'000));
+  ASSERT_NE(env.ended(3), nullptr);
+  EXPECT_EQ(env.ended(3)->reason, Reason::kInFlight);
+  EXPECT_GE(env.ended(3)->retry_after, ms(180));
+  EXPECT_LE(env.ended(3)->retry_after, ms(225));
+}
+
 }  // namespace
 }  // namespace tidegate::pool::testing
