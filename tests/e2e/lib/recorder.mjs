@@ -1,6 +1,6 @@
 // A proxy between a client and the gateway that writes down each attempt: when it came, what the
-// client said about retries, and what it was answered. It stops when the test `t` ends, however that
-// ends. An answer is passed on once `before_answer(attempt)` has.
+// client said about retries, and what it was answered. It stops when the test `t` ends, however
+// that ends. An answer is passed on once `before_answer(attempt)` is done.
 import http from 'node:http';
 import {performance} from 'node:perf_hooks';
 
