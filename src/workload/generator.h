@@ -39,14 +39,14 @@ struct ShapeSpec {
   units::Nanos duration{0};
 };
 
-// Requests that belong together: each turn's prompt is the whole conversation before it and
-// something new. With sessions, the profile's input lengths are those of what is new in a turn.
-// Turns follow their predecessor by the think time on the clock of the trace (open loop).
+// Requests that belong together: each turn's prompt is the whole conversation before it, prompts
+// and answers, and something new. Turns follow their predecessor by the think time on the clock of
+// the trace (open loop); sessions that began before the run are under way at its start.
 struct SessionSpec {
   double turns_mean = 1;                           // geometric, at least 1; 1 is "no sessions"
   units::Nanos think_time_median{20'000'000'000};  // from one turn to the next, lognormal
   double think_time_sigma = 1;                     // of its logarithm
-  units::Tokens shared_prefix{0};  // at the head of every prompt of a client (its system prompt)
+  units::Tokens shared_prefix{0};  // at the head of every prompt of a client: its system prompt
   units::Tokens longest_input{131'072};  // a turn that would not fit starts a new session instead
 };
 
@@ -59,11 +59,13 @@ struct Share {
 struct GeneratorSpec {
   std::string profile = "mixed";  // one of profile_names()
   std::uint32_t clients = 0;      // each a tenant "<profile>-<rank>"; 0 is the profile's number
-  double requests_per_s = 1;      // mean over the run, all clients together
+  double requests_per_s = 0;      // mean over the run, all clients together; 0 is the profile's own
   units::Nanos length{3'600'000'000'000};
   ShapeSpec shape;
-  std::optional<LengthLaw> input;  // in place of the profile's
-  std::optional<LengthLaw> output;
+  std::optional<LengthLaw> input;  // whole prompts, or first turns; in place of the profile's
+  std::optional<LengthLaw> follow_input;  // what a later turn adds to its conversation; the same
+  std::optional<LengthLaw> output;        // the same
+  std::optional<double> skew;  // client r's rate goes as r^-skew (Zipf), in place of the profile's
   std::optional<double> gap_cv;         // of every client, in place of the profile's; 1 is Poisson
   std::optional<double> rate_drift;     // in place of the profile's; 0 keeps each client's share
   std::optional<SessionSpec> sessions;  // in place of the profile's
@@ -76,11 +78,15 @@ struct GeneratorSpec {
 // The profiles shipped, in the order of the catalogue.
 std::vector<std::string> profile_names();
 
+struct Profile;
+
 class Generator {
  public:
   // Fails on an unknown profile or a value out of range; Error::where is the field's name
   // ("shape.peak_to_trough"), for the caller to put its file and line before.
   static units::Result<Generator> create(const GeneratorSpec& spec);
+  // The same on a profile of the caller's (profiles.h); spec.profile is not looked at.
+  static units::Result<Generator> create(const GeneratorSpec& spec, const Profile& profile);
 
   Generator(Generator&&) noexcept;
   Generator& operator=(Generator&&) noexcept;
@@ -101,7 +107,9 @@ class Generator {
   std::unique_ptr<State> state_;
 };
 
-// All rows at once, for small runs and for writing to a file.
+// All rows at once, for small runs and for writing to a file; here sessions have names as well.
 units::Result<Trace> generate(const GeneratorSpec& spec);
+// The rest of a generator's rows; `hash_block` is its spec's.
+Trace collect(Generator generator, units::Tokens hash_block);
 
 }  // namespace tidegate::workload
