@@ -183,12 +183,27 @@ js::object to_json(const Run& run) {
           {"timeline", to_json(run.timeline)}};
 }
 
+js::array to_json(const std::vector<ClassPromise>& promises) {
+  const auto optional_millis = [](const std::optional<units::Nanos>& span) {
+    return span ? js::value(millis(*span)) : js::value(nullptr);
+  };
+  js::array rows;
+  for (const ClassPromise& promise : promises) {
+    rows.push_back(js::object{{"name", promise.name},
+                              {"ttft_ms", optional_millis(promise.ttft)},
+                              {"tpot_ms", optional_millis(promise.tpot)},
+                              {"deadline_ms", optional_millis(promise.deadline)}});
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::string json(const Report& report) {
   js::object top{{"schema_version", kSchemaVersion},
                  {"tidegate_version", report.tidegate_version},
-                 {"scenario", report.scenario}};
+                 {"scenario", report.scenario},
+                 {"promises", to_json(report.promises)}};
   js::array runs;
   for (const Run& run : report.runs) runs.push_back(to_json(run));
   top["runs"] = std::move(runs);

@@ -55,10 +55,19 @@ struct Run {
   Timeline timeline;
 };
 
+// What a class promises, to draw beside what it got.
+struct ClassPromise {
+  std::string name;
+  std::optional<units::Nanos> ttft;
+  std::optional<units::Nanos> tpot;
+  std::optional<units::Nanos> deadline;
+};
+
 struct Report {
   std::string tidegate_version;
   std::string scenario;
   std::vector<Run> runs;
+  std::vector<ClassPromise> promises;
 };
 
 inline constexpr int kSchemaVersion = 1;

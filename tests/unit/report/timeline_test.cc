@@ -102,7 +102,7 @@ TEST(Timeline, SortsEnds) {
 // The JSON gives rates per second, KV use and busy time as shares of the group, and null where
 // nobody looked.
 TEST(Timeline, WritesItsSchema) {
-  Report report{"1.2.3", "tiny", {}};
+  Report report{"1.2.3", "tiny", {}, {}};
   report::Run run;
   run.timeline = two_groups();
   const Instant at = Instant(0) + units::milliseconds(250);

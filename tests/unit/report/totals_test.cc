@@ -59,7 +59,7 @@ TEST(Totals, MeasuresTimePerOutputToken) {
 
 // The JSON has the keys of the schema, in milliseconds and shares.
 TEST(Report, WritesItsSchema) {
-  Report report{"1.2.3", "tiny", {}};
+  Report report{"1.2.3", "tiny", {}, {}};
   report::Run run;
   run.simulated_seconds = 2;
   run.totals.add(completed());
