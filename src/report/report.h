@@ -67,7 +67,7 @@ struct Report {
   std::string tidegate_version;
   std::string scenario;
   std::vector<Run> runs;
-  std::vector<ClassPromise> promises;
+  std::vector<ClassPromise> promises{};
 };
 
 inline constexpr int kSchemaVersion = 1;

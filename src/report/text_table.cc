@@ -76,7 +76,7 @@ std::size_t display_width(std::string_view utf8) {
   while (!utf8.empty()) {
     const char32_t c = take(utf8);
     if (c != kBad && in(kZeroWidth, c)) continue;
-    width += c != kBad && in(kWide, c) ? 2 : 1;
+    width += c != kBad && in(kWide, c) ? 2U : 1U;
   }
   return width;
 }
