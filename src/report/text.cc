@@ -102,6 +102,18 @@ std::string counts_line(const Totals& t) {
   return line;
 }
 
+// What the machine did: engine time, memory, the cost of deciding; and the digest to repeat it by.
+std::string run_line(const Run& run) {
+  const auto micros = [&run](std::int64_t ppm) {
+    return static_cast<double>(run.decision_time.quantile(Ppm(ppm)).value()) / 1e3;
+  };
+  return fmt::format(
+      "seed {}: engines busy {}, KV peak {} of {} blocks, {} engine steps in {:.1f} s of wall "
+      "time, decisions p50 {:.1f} us p99 {:.1f} us, digest {}",
+      run.seed, percent(run.utilisation), run.kv.peak_blocks, run.kv.capacity_blocks,
+      run.engine_steps, run.wall_seconds, micros(500'000), micros(990'000), run.digest);
+}
+
 void add_notes(TextTable& table, const Summary& summary) {
   const auto note = [&](std::string_view what, const std::string& line) {
     if (!line.empty()) table.note(fmt::format("  {}{}", what, line));
@@ -113,6 +125,7 @@ void add_notes(TextTable& table, const Summary& summary) {
   note("shed: ", shed_by_reason(summary.totals));
   note("", counts_line(summary.totals));
   note("", bound_line(summary));
+  note("", run_line(*summary.runs.front()));
   std::int64_t overcommits = 0;
   for (const Run* run : summary.runs) overcommits += run->kv.overcommits;
   if (overcommits > 0) note("", fmt::format("KV OVERCOMMITTED {} times", overcommits));
