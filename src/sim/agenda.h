@@ -17,6 +17,9 @@ enum class Happening : std::uint8_t {
   kTelemetry,  // subject: engine
   kReport,     // subject: index of a state report on its way to the pool
   kPoolTimer,  // the pool asked to be woken
+  kFault,      // subject: index of a fault that begins
+  kLost,       // subject: index of a fault whose engine's loss the pool hears of
+  kRepair,     // subject: index of a fault that ends
 };
 
 struct Item {

@@ -42,7 +42,7 @@ bool ModelledEngine::begin_step(units::Instant now) {
     truth.produced += units::Tokens(1);
     result_.sampled.push_back({row.ref, truth.produced >= truth.output});
   }
-  const units::Nanos lawful = cost::predict(model_.true_law, plan.shape);
+  const units::Nanos lawful = units::scaled(cost::predict(model_.true_law, plan.shape), slowdown_);
   const units::Ppm factor(units::kMillion + prng_.between(-noise_.value(), noise_.value()));
   step_start_ = now;
   step_end_ = now + std::max(units::Nanos(1), units::scaled(lawful, factor));

@@ -31,6 +31,9 @@ class ModelledEngine {
   // Commits the step. The events are valid until the next call.
   std::span<const batch::EngineEvent> finish_step(units::Instant now);
 
+  // Steps that begin from now on take this many times as long as the law says.
+  void slow_down(units::Ppm factor) { slowdown_ = factor; }
+
   bool running() const { return running_; }
   const batch::BatchScheduler& batch() const { return batch_; }
   const EngineModel& model() const { return model_; }
@@ -44,6 +47,7 @@ class ModelledEngine {
 
   EngineModel model_;
   units::Ppm noise_;
+  units::Ppm slowdown_{units::kMillion};
   units::Prng prng_;
   batch::BatchScheduler batch_;
   std::map<units::RequestId, Truth> truths_;  // of the tries that are here

@@ -25,10 +25,18 @@ Simulator::Simulator(World world, Arrivals arrivals, std::vector<std::string> mo
   units::Prng seeds(world_.seed);
   for (const EngineModel& model : world_.engines) {
     TIDEGATE_CHECK(model.batch.spec.id == units::EngineId(engines_.size()));
-    engines_.push_back(std::make_unique<ModelledEngine>(model, world_.physics, seeds.next()));
+    engine_seeds_.push_back(seeds.next());
+    engines_.push_back(make_engine(engines_.size()));
     kv_.capacity_blocks += model.batch.spec.limits.kv_blocks.value();
   }
   reports_.resize(engines_.size());
+  down_by_.resize(engines_.size(), 0);
+}
+
+std::unique_ptr<ModelledEngine> Simulator::make_engine(std::size_t engine) {
+  const EngineModel& model = world_.engines[engine];
+  const std::uint64_t seed = engine_seeds_[engine] + model.batch.spec.epoch.value();
+  return std::make_unique<ModelledEngine>(model, world_.physics, seed);
 }
 
 // One group for each name of a GPU, in order of appearance.
@@ -51,6 +59,7 @@ report::Run Simulator::run() {
     agenda_.put(Instant(0) + world_.physics.telemetry_period, Happening::kTelemetry, i);
   }
   schedule_arrival();
+  schedule_faults();
   const Instant end = Instant(0) + world_.horizon;
   while (!agenda_.empty() && agenda_.next_at() <= end) {
     const Item item = agenda_.take();
@@ -73,8 +82,11 @@ report::Run Simulator::summary() const {
   run.kv = kv_;
   run.timeline = timeline_;
   run.fairness.max_service_gap = static_cast<double>(timeline_.widest_service_gap()) / 1e9;
-  Nanos busy(0);
+  Nanos busy = retired_.busy;
+  run.totals.preemptions += retired_.preemptions;
+  run.totals.recomputed_tokens += retired_.recomputed;
   for (const auto& engine : engines_) {
+    if (!engine) continue;
     busy += engine->busy();
     run.totals.preemptions += engine->batch().counters().preemptions;
     run.totals.recomputed_tokens += engine->batch().counters().recomputed_tokens;
@@ -108,6 +120,12 @@ void Simulator::happen(const Item& item) {
         tell(domain::Tick{});
       }
       return;
+    case Happening::kFault:
+      return begin_fault(item.subject);
+    case Happening::kLost:
+      return tell_lost(item.subject);
+    case Happening::kRepair:
+      return end_fault(item.subject);
   }
 }
 
@@ -197,6 +215,7 @@ void Simulator::perform(const domain::Decision& decision) {
 void Simulator::deliver(std::uint64_t index) {
   const Delivery delivery = std::move(deliveries_[index]);
   free_deliveries_.push_back(index);
+  if (!engines_[delivery.engine]) return;  // it is down, and its loss ends the try
   ModelledEngine& engine = *engines_[delivery.engine];
   if (const auto* assign = std::get_if<domain::Assign>(&delivery.message)) {
     engine.submit(*assign, delivery.output, now_);
@@ -216,6 +235,9 @@ void Simulator::kick(std::size_t engine) {
 }
 
 void Simulator::finish_step(std::size_t engine) {
+  const auto& stepping = engines_[engine];
+  // A step of a life that has ended.
+  if (!stepping || !stepping->running() || stepping->step_end() != now_) return;
   ++steps_;
   const Nanos busy_before = engines_[engine]->busy();
   const auto events = engines_[engine]->finish_step(now_);
@@ -273,6 +295,8 @@ void Simulator::sample_levels(std::size_t engine, const domain::StateReport& rep
 }
 
 void Simulator::send_telemetry(std::size_t engine) {
+  agenda_.put(now_ + world_.physics.telemetry_period, Happening::kTelemetry, engine);
+  if (!engines_[engine]) return;
   const batch::BatchScheduler& batch = engines_[engine]->batch();
   const domain::StateReport report = batch.report(now_);
   kv_.peak_blocks = std::max(kv_.peak_blocks, report.kv_used.value());
@@ -280,7 +304,6 @@ void Simulator::send_telemetry(std::size_t engine) {
   sample_levels(engine, report);
   reports_[engine] = report;
   agenda_.put(now_ + world_.physics.telemetry_lag, Happening::kReport, engine);
-  agenda_.put(now_ + world_.physics.telemetry_period, Happening::kTelemetry, engine);
 }
 
 }  // namespace tidegate::sim

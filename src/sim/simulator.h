@@ -49,6 +49,12 @@ class Simulator {
   static constexpr std::int64_t kTimedShare = 8;
 
  private:
+  // What engines had done in lives that ended.
+  struct Retired {
+    units::Nanos busy{0};
+    std::int64_t preemptions = 0;
+    units::Tokens recomputed{0};
+  };
   struct Delivery {
     std::size_t engine = 0;
     std::variant<domain::Assign, domain::Abort> message;
@@ -61,6 +67,14 @@ class Simulator {
   units::Nanos service_gap() const;
   void decide(const domain::Event& event);
   void happen(const Item& item);
+  // The engine of this position at the beginning of a life.
+  std::unique_ptr<ModelledEngine> make_engine(std::size_t engine);
+  // Faults (faults.cc).
+  void schedule_faults();
+  void begin_fault(std::size_t index);
+  void tell_lost(std::size_t index);
+  void end_fault(std::size_t index);
+  void retire(std::size_t engine);
   void arrive();
   void schedule_arrival();
   void deliver(std::uint64_t index);
@@ -81,7 +95,9 @@ class Simulator {
   Arrivals arrivals_;
   std::optional<WorldRequest> next_arrival_;
   pool::PoolScheduler pool_;
-  std::vector<std::unique_ptr<ModelledEngine>> engines_;
+  std::vector<std::unique_ptr<ModelledEngine>> engines_;  // null while it is down
+  std::vector<std::uint64_t> engine_seeds_;
+  std::vector<std::size_t> down_by_;  // by engine: 1 + the fault that keeps it down, 0 when up
   std::vector<cost::LengthModel> lengths_;  // by class
   RequestLog log_;
   std::vector<std::size_t> group_of_engine_;  // in the timeline
@@ -98,6 +114,7 @@ class Simulator {
   journal::Digest digest_;
   std::int64_t decisions_ = 0;
   std::int64_t steps_ = 0;
+  Retired retired_;
   report::Kv kv_;
   Observer observer_;
   Clock clock_;

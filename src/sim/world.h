@@ -42,9 +42,20 @@ struct Physics {
   units::Nanos telemetry_lag{0};  // age of a state report when the pool sees it
 };
 
+// What goes wrong with one engine. A crash loses every try on it; the pool hears of it when telemetry
+// would tell, and again when the engine is back, empty and in a new life.
+struct Fault {
+  std::size_t engine = 0;
+  bool crash = true;                // false: its steps take `slowdown` times as long
+  units::Ppm slowdown{units::kMillion};
+  units::Instant from;
+  units::Instant until = units::Instant::never();  // it works again, start included
+};
+
 struct World {
   pool::PoolConfig pool;
   std::vector<EngineModel> engines;  // engine ids are positions in this list
+  std::vector<Fault> faults;
   Physics physics;
   std::uint64_t seed = 1;
   units::Nanos horizon{0};     // arrivals stop and the clock stops here; what is alive is residue
