@@ -1,5 +1,5 @@
-// What breaks during a run: engines that crash and come back in a new life, and engines that are slow
-// for a while. A fault of an engine that is down already has no effect.
+// What breaks during a run: engines that crash and come back in a new life, and engines that are
+// slow for a while. A fault of an engine that is down already has no effect.
 #include "sim/simulator.h"
 
 namespace tidegate::sim {

@@ -42,11 +42,11 @@ struct Physics {
   units::Nanos telemetry_lag{0};  // age of a state report when the pool sees it
 };
 
-// What goes wrong with one engine. A crash loses every try on it; the pool hears of it when telemetry
-// would tell, and again when the engine is back, empty and in a new life.
+// What goes wrong with one engine. A crash loses every try on it; the pool hears of it when
+// telemetry would tell, and again when the engine is back, empty and in a new life.
 struct Fault {
   std::size_t engine = 0;
-  bool crash = true;                // false: its steps take `slowdown` times as long
+  bool crash = true;  // false: its steps take `slowdown` times as long
   units::Ppm slowdown{units::kMillion};
   units::Instant from;
   units::Instant until = units::Instant::never();  // it works again, start included
