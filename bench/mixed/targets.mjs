@@ -24,7 +24,8 @@ function tidegate_config(folder, {model, threads}) {
 engines: [{llama: "${model}", name: bench, threads: ${threads},
            max_sequences: ${kSequences}, kv_tokens: ${kSequences * kContext}}]
 models:  [{name: bench}]
-classes: [{name: short, ttft: 500ms, tpot: 60ms}, {name: long, ttft: 60s, tpot: 200ms}]
+classes: [{name: short, ttft: 1s, tpot: 100ms}, {name: long, ttft: 60s, tpot: 200ms},
+          {name: bulk, best_effort: true}]
 tenants: [{name: bench, class: short, classes: ["*"], on_overload: queue}]
 `);
   return file;

@@ -21,7 +21,8 @@ export const short_request = (random) =>
 export const long_request = (random) =>
   request(random, 'long', random.between(2000, 3000), random.between(16, 64));
 
-// `groups` times kShortPerLong short ones and one long one, in that order: for closed loops.
+// `groups` times one long one and kShortPerLong short ones: for closed loops, which ask for all that
+// a server can do, so without any promise.
 export function sequence(seed, groups) {
   const random = new Random(seed);
   const requests = [];
@@ -29,7 +30,7 @@ export function sequence(seed, groups) {
     requests.push(long_request(random));
     for (let i = 0; i < kShortPerLong; ++i) requests.push(short_request(random));
   }
-  return requests;
+  return requests.map((each) => ({...each, headers: {'x-tidegate-class': 'bulk'}}));
 }
 
 // `seconds` of arrivals, with a long prompt every `long_every_ms`.
