@@ -15,7 +15,8 @@ import {performance} from 'node:perf_hooks';
 
 const plan = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const target = new URL(plan.url);
-const agent = new http.Agent({keepAlive: true, maxSockets: Infinity});
+// A connection for each request: a kept one may just be closed by the server when it is used again.
+const agent = new http.Agent({keepAlive: false, maxSockets: Infinity});
 const start = performance.now();
 const now_ms = () => performance.now() - start;
 

@@ -18,14 +18,17 @@ export const peers = {
   'b32-kvu-nofa': ['-b', '32', '-ub', '32', '-kvu', '-fa', 'off'],
 };
 
+// The pace is promised loosely, so that steps may be long enough for the kernels to be efficient: a
+// tighter one gives shorter gaps and costs tokens/s. As in llama-server each sequence has KV memory
+// of its own.
 function tidegate_config(folder, {model, threads}) {
   const file = path.join(folder, 'mixed.yaml');
   writeFileSync(file, `
 engines: [{llama: "${model}", name: bench, threads: ${threads},
-           max_sequences: ${kSequences}, kv_tokens: ${kSequences * kContext}}]
+           max_sequences: ${kSequences}, kv_tokens: ${kSequences * kContext}, kv_unified: false}]
 models:  [{name: bench}]
-classes: [{name: short, ttft: 1s, tpot: 100ms}, {name: long, ttft: 60s, tpot: 200ms},
-          {name: bulk, best_effort: true}]
+classes: [{name: short, ttft: 1s, tpot: 400ms}, {name: long, ttft: 60s, tpot: 400ms},
+          {name: bulk, ttft: 10min, tpot: 400ms}]
 tenants: [{name: bench, class: short, classes: ["*"], on_overload: queue}]
 `);
   return file;

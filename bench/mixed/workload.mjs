@@ -21,8 +21,8 @@ export const short_request = (random) =>
 export const long_request = (random) =>
   request(random, 'long', random.between(2000, 3000), random.between(16, 64));
 
-// `groups` times one long one and kShortPerLong short ones: for closed loops, which ask for all that
-// a server can do, so without any promise.
+// `groups` times one long one and kShortPerLong short ones: for closed loops, where nobody is in a
+// hurry to start.
 export function sequence(seed, groups) {
   const random = new Random(seed);
   const requests = [];
