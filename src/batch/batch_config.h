@@ -33,8 +33,8 @@ struct BatchConfig {
   std::int64_t believed_recovery = 256;  // good steps until as much is believed in again
 
   // --- the step (scheduling, 7) ---
-  // Rows that the engine's kernels take at once. Steps with prompts are no shorter, where streams
-  // can bear it, and longer chunks are multiples of it, except a prompt's last.
+  // Rows of one prompt that the engine's kernels take at once: chunks are multiples of it, except a
+  // prompt's last and where the engine's own limit is less.
   units::Tokens chunk_tile{16};
   units::Tokens min_chunk{16};  // the oldest unfinished prompt gets up to this much in every step
   std::int64_t max_partial_prefills = 4;  // prompts computed side by side

@@ -387,7 +387,9 @@ Tokens Composer::affordable(const Sequence& sequence, Tokens context, Nanos budg
   if (chunk.value() == 0 && shape_.empty()) return std::min(limit, core_.config.min_chunk);
   // The engine's own limit may be less than a tile, or no multiple of one.
   const std::int64_t tile = core_.config.chunk_tile.value();
-  if (chunk == limit || chunk.value() < tile) return chunk;
+  if (chunk == limit || chunk.value() == 0) return chunk;
+  // Less than a tile takes the engine no less time, and law and plan would talk each other down.
+  if (chunk.value() < tile) return std::min(limit, Tokens(tile));
   return Tokens(chunk.value() / tile * tile);
 }
 

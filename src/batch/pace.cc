@@ -92,12 +92,11 @@ void Pace::below(StepBudget& budget, const cost::StepShape& shape, std::span<con
 }
 
 void Pace::whole_tile(StepBudget& budget, const cost::StepShape& shape, Tokens context) const {
-  const Tokens missing = core_.config.chunk_tile - Tokens(shape.decodes);
-  if (missing <= Tokens(0)) return;
   cost::StepShape tile = shape;
-  tile.add_chunk(context, missing);
+  tile.add_chunk(context, core_.config.chunk_tile);
   const Nanos needed = core_.law.guarded(tile);
-  budget.wanted = std::max(budget.wanted, std::min({needed, budget.hard, core_.config.pace_max}));
+  budget.wanted =
+      std::max(budget.wanted, std::min({needed, budget.hard, core_.config.pace_max * 2}));
 }
 
 }  // namespace tidegate::batch

@@ -45,9 +45,8 @@ class Pace {
   void below(StepBudget& budget, const cost::StepShape& shape, std::span<const Index> prompts,
              units::Instant now) const;
 
-  // Lengthens the step, within what streams can bear and pace_max, so that decodes and a prompt
-  // behind `context` tokens make up a tile of the engine's kernels: a smaller step would hardly be
-  // shorter.
+  // Lengthens the step, within what streams can bear and twice pace_max, so that a prompt behind
+  // `context` tokens gets a tile of the engine's kernels: a smaller step would hardly be shorter.
   void whole_tile(StepBudget& budget, const cost::StepShape& shape, units::Tokens context) const;
 
  private:

@@ -38,7 +38,7 @@ class Series {
         fill(n, context);
         decode(n);
         decode(n);
-        mixed(n, kShort / 2);
+        mixed(n, kShort + 1);
       }
     }
     return std::move(samples_);
@@ -61,7 +61,7 @@ class Series {
     chunk(0, kShort);
     decode(1);
     if (open()) chunk(0, kLong - kShort);
-    if (open()) chunk(0, kShort / 4);
+    if (open()) chunk(0, kShort * 2);
     if (open()) chunk(0, kShort);
     decode(1);
   }

@@ -42,7 +42,9 @@ void Life::serve(const domain::EngineSpec& spec, Sink& sink) {
   batch::BatchConfig config;
   config.spec = spec;
   config.retained_slots = parts_.sizes.retained;
-  config.chunk_tile = units::Tokens(std::min(kTile, parts_.sizes.max_step_tokens));
+  // Without a common pool llama.cpp runs the first row of every sequence in a pass of its own.
+  const std::int32_t tile = parts_.sizes.kv_unified ? kTile : kTile + 1;
+  config.chunk_tile = units::Tokens(std::min(tile, parts_.sizes.max_step_tokens));
   config.min_chunk = config.chunk_tile;
   scheduler_.emplace(config);
   sink_ = &sink;
