@@ -17,7 +17,7 @@ setting take turns. Best: the least (TTFT p99 of the short ones x largest gap) a
 with at least 0.95 of the most tokens/s that any setting reached in the closed loop.
   --seconds S        length of one run (60)
   --repetitions N    turns of each server (3)
-  --load F           offered load as a share of llama-server's capacity (0.8)
+  --load F           offered load as a share of llama-server's capacity (0.75)
   --threads N        compute threads of all servers (1)
   --seed N           of the arrivals and the prompts (1)
   --model FILE       instead of the random 100M model
@@ -28,7 +28,7 @@ with at least 0.95 of the most tokens/s that any setting reached in the closed l
 `;
 const {values: options} = parseArgs({options: {
   seconds: {type: 'string', default: '60'}, repetitions: {type: 'string', default: '3'},
-  load: {type: 'string', default: '0.8'}, 'long-every-ms': {type: 'string'},
+  load: {type: 'string', default: '0.75'}, 'long-every-ms': {type: 'string'},
   threads: {type: 'string', default: '1'}, seed: {type: 'string', default: '1'},
   model: {type: 'string'}, peers: {type: 'string', default: Object.keys(peers).join(',')},
   'tidegate-only': {type: 'boolean'}, help: {type: 'boolean', short: 'h'},
