@@ -27,8 +27,8 @@ function tidegate_config(folder, {model, threads}) {
 engines: [{llama: "${model}", name: bench, threads: ${threads},
            max_sequences: ${kSequences}, kv_tokens: ${kSequences * kContext}, kv_unified: false}]
 models:  [{name: bench}]
-classes: [{name: short, ttft: 5s, tpot: 250ms}, {name: long, ttft: 60s, tpot: 250ms},
-          {name: bulk, ttft: 10min, tpot: 250ms}]
+classes: [{name: short, ttft: 5s, tpot: 400ms}, {name: long, ttft: 60s, tpot: 400ms},
+          {name: bulk, ttft: 10min, tpot: 400ms}]
 tenants: [{name: bench, class: short, classes: ["*"], on_overload: queue}]
 `);
   return file;
