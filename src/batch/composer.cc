@@ -294,24 +294,35 @@ Index Composer::oldest(const std::vector<Index>& list) const {
 }
 
 // The oldest running prompt always gets on with the part of the prompts' time that no single one
-// may take. If nothing got on for a long time, it does beyond what streams can bear, and a waiting
-// one starts if none runs.
+// may take. The part may be less than a tile of the engine's kernels: it is saved up, so that those
+// before it have the steps between. If nothing got on for a long time, it does beyond what streams
+// can bear, and a waiting one starts if none runs.
 void Composer::give_floor() {
   const bool starved = core_.starved_steps >= core_.config.drip_interval;
-  const Nanos for_prompts = std::max(Nanos(0), budget_.wanted - decode_time_);
-  const Nanos part = for_prompts - units::scaled(for_prompts, core_.config.long_prompt_share);
-  const Nanos budget = starved ? Nanos::max() : decode_time_ + part;
   const Index running = oldest(prompts_);
   const Index waiting = oldest(core_.sequences.waiting());
   const std::int64_t kept_back =
       std::max<std::int64_t>(0, tokens_left_ - core_.config.min_chunk.value());
   tokens_left_ -= kept_back;
   if (running != SequenceTable::kNone) {
-    give(running, budget);
+    if (starved || floor_saved_up(running)) give(running, starved ? Nanos::max() : budget_.wanted);
   } else if (starved && waiting != SequenceTable::kNone) {
-    start(waiting, budget);
+    start(waiting, Nanos::max());
   }
   tokens_left_ += kept_back;
+}
+
+// Adds this step's part to the savings of the oldest prompt; true, and they are spent, when they
+// are enough for its floor.
+bool Composer::floor_saved_up(Index index) {
+  const Sequence& sequence = core_.sequences[index];
+  const Nanos for_prompts = std::max(Nanos(0), budget_.wanted - decode_time_);
+  core_.floor_saved += for_prompts - units::scaled(for_prompts, core_.config.long_prompt_share);
+  cost::StepShape floor = shape_;
+  floor.add_chunk(sequence.computed, std::min(core_.config.min_chunk, sequence.pending()));
+  if (core_.floor_saved < core_.law.guarded(floor) - decode_time_) return false;
+  core_.floor_saved = Nanos(0);
+  return true;
 }
 
 // Now and then the oldest waiting one goes first, so that nothing that was accepted waits without
@@ -388,9 +399,18 @@ Tokens Composer::affordable(const Sequence& sequence, Tokens context, Nanos budg
   // The engine's own limit may be less than a tile, or no multiple of one.
   const std::int64_t tile = core_.config.chunk_tile.value();
   if (chunk == limit || chunk.value() == 0) return chunk;
-  // Less than a tile takes the engine no less time, and law and plan would talk each other down.
-  if (chunk.value() < tile) return std::min(limit, Tokens(tile));
+  if (chunk.value() < tile) return whole_tile_or(chunk, context, limit);
   return Tokens(chunk.value() / tile * tile);
+}
+
+// Less than a tile takes the engine no less time, and law and plan would talk each other down: the
+// first prompt of a step gets a whole one if streams can bear it, those behind it nothing.
+Tokens Composer::whole_tile_or(Tokens chunk, Tokens context, Tokens limit) const {
+  if (shape_.prefill_tokens > 0) return Tokens(0);
+  const Tokens tile = std::min(limit, core_.config.chunk_tile);
+  cost::StepShape with_tile = shape_;
+  with_tile.add_chunk(context, tile);
+  return core_.law.guarded(with_tile) <= budget_.hard ? tile : chunk;
 }
 
 void Composer::take_back(Sequence& sequence) {

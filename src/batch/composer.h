@@ -61,6 +61,7 @@ class Composer {
   void collect_prompts();
   Index oldest(const std::vector<Index>& list) const;
   void give_floor();
+  bool floor_saved_up(Index index);
   void drip();
   void serve_prompts();
   bool serve_running();
@@ -69,6 +70,8 @@ class Composer {
   units::Nanos single_budget() const;
   units::Tokens affordable(const Sequence& sequence, units::Tokens context,
                            units::Nanos budget) const;
+  units::Tokens whole_tile_or(units::Tokens chunk, units::Tokens context,
+                              units::Tokens limit) const;
   bool give(Index index, units::Nanos budget);
   void take_back(Sequence& sequence);
   void take(Sequence& sequence, units::Tokens chunk);

@@ -35,6 +35,7 @@ struct Core {
   std::int64_t failures_in_row = 0;
   std::int64_t good_steps = 0;     // since the last failed one or the last recovered block
   std::int64_t starved_steps = 0;  // with prompts to compute, and none computed
+  units::Nanos floor_saved{0};     // of step time, for the oldest prompt
 
   std::int64_t block_tokens() const { return config.spec.kv.block_tokens.value(); }
 

@@ -395,5 +395,62 @@ TEST(Scheduler, IsDeterministic) {
   EXPECT_EQ(random_history(11), random_history(11));
 }
 
+// Steps that streams bear for one tile only: tiles of 64 rows, and one stream at 40 ms a token.
+BatchConfig one_tile_config() {
+  BatchConfig config = small_config(8, 400);
+  config.chunk_tile = Tokens(64);
+  config.min_chunk = Tokens(64);
+  config.pace_min = config.pace_max = milliseconds(20);
+  return config;
+}
+
+void start_stream(World& world) {
+  world.submit(1, {.prompt = 4,
+                   .max_output = 400,
+                   .expected_output = 400,
+                   .family = 0,
+                   .shared = 0,
+                   .tier = Tier::kWithinShare,
+                   .promise = promise(world.now() + milliseconds(40), milliseconds(40))});
+  world.step();
+}
+
+Shape prompt_due(World& world, std::int64_t tokens, Nanos in) {
+  return {.prompt = tokens,
+          .max_output = 1,
+          .expected_output = 1,
+          .family = 0,
+          .shared = 0,
+          .tier = Tier::kWithinShare,
+          .promise = promise(world.now() + in, milliseconds(40))};
+}
+
+// Where a step holds one tile, an older long prompt does not take the steps of one that is due
+// sooner: 128 tokens need 2 steps of 35 ms, and at most every third step is the older one's.
+TEST(Scheduler, FloorOfTheOldestLeavesStepsToTheUrgent) {
+  World world(one_tile_config());
+  start_stream(world);
+  world.submit(2, prompt_due(world, 2'000, units::seconds(60)));
+  for (int i = 0; i < 4; ++i) world.step();
+  world.submit(3, prompt_due(world, 128, milliseconds(200)));
+  const units::Instant arrival = world.now();
+  while (world.tokens[3].empty()) ASSERT_TRUE(world.step());
+  EXPECT_LE(world.tokens[3][0], arrival + milliseconds(35 * 4));
+}
+
+// An older long prompt gets its part of the time, a tile for every four at least, however many come
+// that are due sooner.
+TEST(Scheduler, FloorOfTheOldestIsKept) {
+  World world(one_tile_config());
+  start_stream(world);
+  world.submit(2, prompt_due(world, 2'000, units::seconds(60)));
+  for (std::uint64_t id = 3; id < 103; ++id) {
+    world.submit(id, prompt_due(world, 128, milliseconds(500)));
+    for (int i = 0; i < 2; ++i) world.step();
+    if (!world.tokens[2].empty()) return;
+  }
+  EXPECT_GE(world.view(2).computed.value(), 200 / 4 * 64);
+}
+
 }  // namespace
 }  // namespace tidegate::batch::testing
