@@ -103,8 +103,8 @@ Subcommand add_check(CLI::App& parent) {
   app->footer(
       "Prints every problem as FILE:LINE: what is wrong; what would be right.\n\n"
       "Examples:\n"
-      "  tidegate check examples/serve.yaml\n"
-      "  tidegate check --json examples/serve.yaml\n"
+      "  tidegate check examples/minimal.yaml\n"
+      "  tidegate check --json examples/minimal.yaml\n"
       "  tidegate check scenarios/underload.yaml");
   return {app, [options] { return check(*options); }};
 }

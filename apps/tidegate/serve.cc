@@ -202,7 +202,7 @@ Subcommand add_serve(CLI::App& parent) {
       "Examples:\n"
       "  tidegate serve\n"
       "  tidegate serve --model llama-3.1-8b-q4_k_m.gguf --threads 8\n"
-      "  tidegate serve --config examples/serve.yaml");
+      "  tidegate serve --config examples/minimal.yaml");
   return {app, [options] { return serve(*options); }};
 }
 

@@ -17,8 +17,8 @@
 #include "config/suggestion.h"
 #include "data_folders.h"
 #include "parallel_runs.h"
+#include "report/text.h"
 #include "scenario/prepare.h"
-#include "sim_summary.h"
 #include "subcommand.h"
 
 namespace tidegate::app {
@@ -111,10 +111,13 @@ int sim(const SimOptions& options) {
   report::Report report;
   report.tidegate_version = TIDEGATE_VERSION;
   report.scenario = std::filesystem::path(options.scenario).stem().string();
+  for (const domain::ServiceClass& each : prepared->config->classes) {
+    report.promises.push_back({each.name, each.ttft, each.tpot, each.deadline});
+  }
   std::function<void(double)> progress;
   if (isatty(STDERR_FILENO) != 0) progress = draw_bar;
   report.runs = run_all(*prepared, jobs_for(*policies, options.seed, seeds), progress);
-  std::fputs((options.json ? report::json(report) : summary(report)).c_str(), stdout);
+  std::fputs((options.json ? report::json(report) : report::text(report)).c_str(), stdout);
   if (options.report.empty() || write_file(options.report, report::json(report))) return kDone;
   return kFailed;
 }

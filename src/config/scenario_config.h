@@ -13,6 +13,7 @@
 
 #include "config/server_config.h"
 #include "units/quantity.h"
+#include "workload/generator.h"
 
 namespace tidegate::config {
 
@@ -46,7 +47,8 @@ struct ScenarioModel {
 // them in turn.
 struct WorkloadItem {
   std::string where;
-  std::string trace;  // a file that exists; empty: generated
+  std::string trace;                                 // a file that exists; empty: generated
+  std::optional<workload::GeneratorSpec> generator;  // its length is the run's, its seed each run's
   std::vector<units::TenantId> tenants;
   std::optional<units::ModelId> model;
   std::optional<units::ClassId> service_class;

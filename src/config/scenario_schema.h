@@ -15,6 +15,8 @@ void read_pool(Section& root, ScenarioConfig& config);
 void read_scenario_models(Section& root, ScenarioConfig& config);
 // REQUIRES: tenants, models and classes were read.
 void read_workload(Section& root, const DataFolders& folders, ScenarioConfig& config);
+// The keys of an entry `generator: servegen`. REQUIRES: models and classes were read.
+workload::GeneratorSpec read_generator(Section& section, const ScenarioConfig& config);
 // REQUIRES: the pool was read.
 void read_faults(Section& root, ScenarioConfig& config);
 RunSettings read_run(Section& root);

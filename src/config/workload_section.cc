@@ -102,8 +102,12 @@ void read_workload(Section& root, const DataFolders& folders, ScenarioConfig& co
     Section section(node, "workload entry", root.problems());
     WorkloadItem item;
     item.where = section.where();
-    section.require("trace", "add trace: FILE");
-    read_trace(section, config.file, folders, item);
+    if (section.has("generator")) {
+      item.generator = read_generator(section, config);
+    } else {
+      section.require("trace", "add trace: FILE or generator: servegen");
+      read_trace(section, config.file, folders, item);
+    }
     read_names(section, config, item);
     item.rate_scale = section.number("rate_scale", 1e-6, kMostRate).value_or(1);
     if (const auto most = section.integer("max_output", 1, kMostTokens)) {

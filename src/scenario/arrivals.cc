@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "units/check.h"
+#include "workload/generator.h"
 #include "workload/trace_reader.h"
 
 namespace tidegate::scenario {
@@ -15,6 +17,13 @@ using units::Nanos;
 
 Nanos divided(Nanos span, double by) {
   return Nanos(std::llround(static_cast<double>(span.value()) / by));
+}
+
+workload::GeneratorSpec spec_of(const config::ScenarioConfig& config,
+                                const config::WorkloadItem& item) {
+  workload::GeneratorSpec spec = *item.generator;
+  spec.length = divided(config.run.length, 1 / item.rate_scale);
+  return spec;
 }
 
 // A trace from its `start` on, faster or slower by the rate's scale.
@@ -34,6 +43,25 @@ sim::Arrivals replay(const config::ScenarioConfig& config, const config::Workloa
     return binding.bind(row, ids.subspan(row.hash_begin, row.hash_count), trace->hash_block_tokens,
                         arrival);
   };
+}
+
+// A generator of its own for this run. REQUIRES: the spec was checked when the sources were opened.
+sim::Arrivals generate(const config::ScenarioConfig& config, const config::WorkloadItem& item,
+                       std::uint64_t seed) {
+  workload::GeneratorSpec spec = spec_of(config, item);
+  spec.seed = seed;
+  auto made = workload::Generator::create(spec);
+  TIDEGATE_CHECK(made.has_value());
+  const auto generator = std::make_shared<workload::Generator>(std::move(*made));
+  const RowBinding binding(config, item, generator->names());
+  const double scale = item.rate_scale;
+  return
+      [generator, binding, scale, block = spec.hash_block]() -> std::optional<sim::WorldRequest> {
+        const auto row = generator->next();
+        if (!row) return std::nullopt;
+        const Instant arrival = Instant(0) + divided(row->arrival, scale);
+        return binding.bind(*row, generator->hash_ids(), block, arrival);
+      };
 }
 
 // Several streams as one. The next request of each waits here.
@@ -68,6 +96,14 @@ class Merged {
 units::Result<Sources> Sources::open(const config::ScenarioConfig& config) {
   Sources sources(config);
   for (const config::WorkloadItem& item : config.workload) {
+    if (item.generator) {
+      const auto made = workload::Generator::create(spec_of(config, item));
+      if (!made) {
+        return units::error(item.where, made.error().where + ": " + made.error().message);
+      }
+      sources.traces_.push_back(nullptr);
+      continue;
+    }
     auto trace = workload::read_trace(item.trace);
     if (!trace) return tl::unexpected(trace.error());
     const RowBinding binding(config, item, trace->names);
@@ -78,10 +114,13 @@ units::Result<Sources> Sources::open(const config::ScenarioConfig& config) {
 }
 
 sim::Arrivals Sources::arrivals(std::uint64_t seed) const {
-  static_cast<void>(seed);
   std::vector<sim::Arrivals> streams;
   for (std::size_t i = 0; i < traces_.size(); ++i) {
-    streams.push_back(replay(*config_, config_->workload[i], traces_[i]));
+    const config::WorkloadItem& item = config_->workload[i];
+    // Entries of one run differ, and so do the runs of one entry.
+    const std::uint64_t own = seed * 1'000 + i;
+    streams.push_back(item.generator ? generate(*config_, item, own)
+                                     : replay(*config_, item, traces_[i]));
   }
   return Merged(std::move(streams));
 }

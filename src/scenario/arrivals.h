@@ -26,7 +26,8 @@ class Sources {
   explicit Sources(const config::ScenarioConfig& config) : config_(&config) {}
 
   const config::ScenarioConfig* config_;
-  std::vector<std::shared_ptr<const workload::Trace>> traces_;  // by workload entry
+  // By workload entry; null where it is generated.
+  std::vector<std::shared_ptr<const workload::Trace>> traces_;
 };
 
 }  // namespace tidegate::scenario

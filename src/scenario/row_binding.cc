@@ -127,9 +127,9 @@ units::Result<void> RowBinding::check(const workload::Trace& trace) const {
 
 units::TenantId RowBinding::tenant_of(const workload::TraceRow& row) const {
   if (tenants_[row.tenant]) return *tenants_[row.tenant];
-  if (item_->tenants.empty()) return units::TenantId(0);
   // Whoever the source tells apart stays with one tenant.
   const std::uint64_t key = row.tenant != 0 ? row.tenant : row.session;
+  if (item_->tenants.empty()) return units::TenantId(key % config_->tenants.size());
   return item_->tenants[key % item_->tenants.size()];
 }
 
