@@ -6,13 +6,17 @@
 #include <optional>
 #include <string_view>
 
+#include "compare.h"
 #include "lengths_fit.h"
 #include "tables/csv.h"
 
 namespace tidegate::tools {
 
+using workload::Profile;
+
 namespace {
 
+constexpr double kTrial_s = 4 * 3600;      // of generated requests, to compare their mean
 constexpr double kRequestsPerS = 1;        // the published sessions have no common clock
 constexpr double kUsualContext = 200'000;  // sessions that go beyond had a wider context window
 // The tool and system prompts, which deployments share over sessions, are this long or longer in
@@ -69,7 +73,25 @@ workload::ClientKind kind_of(const std::string& name, Samples samples, double lo
 struct Group {
   Samples samples;
   double longest = 0;
+  double input_sum = 0;
 };
+
+double mean_input(const Group& group) {
+  return group.input_sum / static_cast<double>(group.samples.output.size());
+}
+
+// Real conversations are cut back before they reach the longest prompt of all. The length at which
+// generated ones are is set so that the mean of the prompts is the recorded one, by bisection.
+void match_mean_input(Profile& profile, double mean) {
+  workload::SessionSpec& sessions = profile.kinds[0].sessions;
+  auto low = static_cast<std::int64_t>(mean);
+  std::int64_t high = sessions.longest_input.value();
+  for (int i = 0; i < 12; ++i) {
+    sessions.longest_input = units::Tokens(low + (high - low) / 2);
+    const double found = describe_generated(profile, kTrial_s).input.mean;
+    (found < mean ? low : high) = sessions.longest_input.value();
+  }
+}
 
 void take(const std::vector<Request>& session, Group& group) {
   Request before{0, 0, {}};
@@ -77,6 +99,7 @@ void take(const std::vector<Request>& session, Group& group) {
     take(now, before, group.samples);
     before = now;
     group.longest = std::max(group.longest, now.input);
+    group.input_sum += now.input;
   }
 }
 
@@ -123,8 +146,14 @@ units::Result<Agentic> fit_agentic(const std::string& path,
   profile.requests_per_s = kRequestsPerS;
   profile.rank_load = rank_load;
   profile.clients = static_cast<std::uint32_t>(rank_load.back().rank);
-  profile.kinds = {kind_of("200k", std::move(usual.samples), usual.longest),
-                   kind_of("1m", std::move(wide.samples), wide.longest)};
+  for (Group* group : {&usual, &wide}) {
+    const double mean = mean_input(*group);
+    Profile one = profile;
+    one.kinds = {
+        kind_of(group == &usual ? "200k" : "1m", std::move(group->samples), group->longest)};
+    match_mean_input(one, mean);
+    profile.kinds.push_back(one.kinds[0]);
+  }
   const double sum = profile.kinds[0].load + profile.kinds[1].load;
   for (auto& kind : profile.kinds) kind.load /= sum;
   return result;

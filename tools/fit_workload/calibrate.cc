@@ -23,11 +23,11 @@ constexpr std::size_t kCoordinates = 5;
 using Point = std::array<std::size_t, kCoordinates>;
 
 const std::array<std::vector<double>, kCoordinates> kLevels{{
-    {150, 40, 15, 8, 5, 3, 2},                           // clients
+    {150, 15, 8, 5, 3},                                  // clients
     {1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0},            // gap_cv
     {0.0, 0.2, 0.4, 0.7, 1.0, 1.4, 1.8, 2.2, 2.6, 3.0},  // drift_sigma
     {0.0, 0.5, 0.8, 0.9, 0.95},                          // drift_memory
-    {2, 5, 10, 20, 60},                                  // drift_window_s
+    {2, 5, 10, 20, 60, 300},                             // drift_window_s
 }};
 
 void set_to(const Point& point, Profile& profile) {
@@ -118,17 +118,19 @@ Target target_of(const Trace& trace, bool coarse_clock) {
 }
 
 double calibrate(Profile& profile, const Target& target) {
+  const bool fast = target.gap_cv > 0;
   Point best{};
   double least = 1e300;
-  const std::size_t starts = target.gap_cv > 0 ? kLevels[0].size() : 1;
-  for (std::size_t clients = 0; clients < starts; ++clients) {
-    Point point{clients, 1, 4, 2, 2};
-    if (target.gap_cv <= 0) point = {clients, 0, 1, 2, 4};
-    const double here = descend(profile, target, point);
-    // Fewer clients than published ones must be worth it.
-    if (here > least * 0.9) continue;
-    least = here;
-    best = point;
+  for (std::size_t clients = 0; clients < (fast ? kLevels[0].size() : 1); ++clients) {
+    for (const std::size_t window : {0u, 2u, 4u}) {
+      if (!fast && window < 4) continue;
+      Point point{clients, fast ? 1u : 0u, fast ? 4u : 1u, 2, window};
+      const double here = descend(profile, target, point);
+      // Fewer clients than published ones must be worth it.
+      if (here > least * (point[0] > best[0] ? 0.9 : 1)) continue;
+      least = here;
+      best = point;
+    }
   }
   set_to(best, profile);
   return least;
