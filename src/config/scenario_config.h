@@ -2,8 +2,7 @@
 // workload, what breaks and how to run it. Read and validated like a server's (server_config.h):
 // every name in it exists, every number is in range, ids are dense and usable as indices. What can
 // only be judged with the GPUs' facts (does a model fit?) is left to the room `scenario`, for which
-// `where` keeps the place in the file. Plain values; how the file is written is described in
-// docs/scenarios.md.
+// `where` keeps the place in the file. Plain values; scenarios/ has examples.
 #pragma once
 
 #include <cstdint>

@@ -7,20 +7,12 @@
 #include <utility>
 
 #include "scenario/engine_model.h"
+#include "workload/conversation.h"
 
 namespace tidegate::scenario {
 namespace {
 
 using units::Tokens;
-
-// The final mix of splitmix64: every bit of the input reaches every bit of the output.
-std::uint64_t mixed(std::uint64_t x) {
-  x ^= x >> 30;
-  x *= 0xBF58476D1CE4E5B9ULL;
-  x ^= x >> 27;
-  x *= 0x94D049BB133111EBULL;
-  return x ^ (x >> 31);
-}
 
 template <class Entries, class Name>
 std::optional<std::size_t> position(const Entries& entries, const std::string& name, Name name_of) {
@@ -54,10 +46,10 @@ domain::PrefixChain chain(const domain::Request& request, std::span<const std::u
   if (known <= 0) return nullptr;
   auto hashes = std::make_shared<std::vector<std::uint64_t>>();
   hashes->reserve(static_cast<std::size_t>(known));
-  const std::uint64_t salt = mixed(request.tenant.value() + 1);
+  const std::uint64_t salt = workload::mix(request.tenant.value(), 0);
   for (std::int64_t block = 0; block < known; ++block) {
     const std::uint64_t id = ids[static_cast<std::size_t>(block / per_id)];
-    hashes->push_back(mixed(mixed(id ^ salt) + static_cast<std::uint64_t>(block)));
+    hashes->push_back(workload::mix(workload::mix(id, salt), static_cast<std::uint64_t>(block)));
   }
   return hashes;
 }

@@ -93,7 +93,10 @@ std::vector<double> loads_of(const std::vector<ClientKind>& kinds) {
 std::vector<ClientKind> kinds_of(const Profile& profile, const GeneratorSpec& spec) {
   std::vector<ClientKind> kinds = profile.kinds;
   for (ClientKind& kind : kinds) {
-    if (spec.input) kind.input = *spec.input;
+    if (spec.input) {
+      kind.input = *spec.input;
+      kind.sessions.longest_input = spec.input->high;  // the profile's is that of its own lengths
+    }
     if (spec.follow_input) kind.follow_input = *spec.follow_input;
     if (spec.output) kind.output = *spec.output;
     if (spec.gap_cv) kind.arrivals.gap_cv = *spec.gap_cv;

@@ -2,8 +2,7 @@
 // Characterization and Generation of Large Language Model Serving in Production", 2025): many
 // clients of very uneven rates, each a renewal process with its own variability (Gamma or Weibull
 // gaps), its own slow drift and its own lengths. The figures come from profiles fitted to published
-// traces and shipped with the project (catalogue/workloads.csv; docs/workloads.md says how close
-// they are).
+// traces and shipped with the project (catalogue/README.md says how close they are).
 //
 // Same spec and seed, same bytes, on gcc and clang. Values and one owner: no clock, no I/O.
 #pragma once

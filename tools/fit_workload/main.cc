@@ -9,7 +9,6 @@
 
 #include "agentic.h"
 #include "compare.h"
-#include "published.h"
 #include "servegen.h"
 #include "trace_fit.h"
 #include "workload/statistics.h"
@@ -90,11 +89,6 @@ Result<Fitted> fit_all(const std::string& folder) {
       "callanjfox/kv-cache-tester 94f6046 (Apache-2.0): Claude Code sessions; clients as "
       "servegen-m-large; session starts assumed Poisson";
   add(agentic->profile, tidegate::workload::describe(agentic->requests), 8 * kHour, fitted);
-  Profile burst = tidegate::tools::burstgpt(clients);
-  burst.source =
-      "lengths: quantiles of BurstGPT (GPT-4 conversations) printed in Llumnix (OSDI 2024) table 1 "
-      "as remembered and not verified again; arrivals assumed; clients as servegen-m-large";
-  add(burst, {}, kHour, fitted);
   return fitted;
 }
 

@@ -217,5 +217,18 @@ TEST_F(LoadScenario, NoYaml) {
   EXPECT_THAT(problems(kWhole), IsEmpty());
 }
 
+// Each thing wrong with a generator is told with its line and what would be right.
+TEST_F(LoadScenario, TellsWhatIsWrongWithAGenerator) {
+  const std::string start =
+      "pool: [{gpu: H100-SXM-80GB, count: 2}]\n"
+      "models: [{name: small, catalogue: Llama-3.1-8B}]\n"
+      "workload: [{generator: servegen, ";
+  EXPECT_THAT(problems(start + "shape: squar}]\n"),
+              ElementsAre("3: shape is 'squar'; did you mean 'square'?"));
+  EXPECT_THAT(problems(start + "input: {p50: 100, p90: 50}}]\n"),
+              ElementsAre("3: p90 is not above p50; write the larger number as p90"));
+  EXPECT_THAT(problems(start + "trace: t.csv}]\n"), ElementsAre(::testing::HasSubstr("trace")));
+}
+
 }  // namespace
 }  // namespace tidegate::config

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "files.h"
@@ -133,6 +135,30 @@ TEST_F(Arrivals, BadRow) {
   trace("t.csv", "arrival_seconds,input_tokens,output_tokens\n0,1,1\n1,x,1\n");
   EXPECT_THAT(problem("workload: [{trace: t.csv, tenant: acme, model: a}]\n"),
               HasSubstr("t.csv:3"));
+}
+
+// A generated source gives a seed's requests every time, others to another seed, within the run and
+// dealt to all tenants that the entry names.
+TEST_F(Arrivals, GeneratedSourceIsItsSeed) {
+  const auto config = scenario_in(
+      folder_, std::string(kPool) +
+                   "workload: [{generator: servegen, tenant: 'team-*', model: a, clients: 20, "
+                   "requests_per_s: 10}]\nrun: {seconds: 30}\n");
+  const auto sources = Sources::open(config);
+  ASSERT_TRUE(sources.has_value());
+  const auto times = [&](std::uint64_t seed) {
+    std::vector<units::Instant> all;
+    auto stream = sources->arrivals(seed);
+    for (auto next = stream(); next; next = stream()) all.push_back(next->request.arrival);
+    return all;
+  };
+  EXPECT_EQ(times(1), times(1));
+  EXPECT_NE(times(1), times(2));
+  EXPECT_LT(times(1).back(), units::Instant(0) + units::seconds(30));
+  std::set<std::uint64_t> tenants;
+  auto stream = sources->arrivals(1);
+  for (auto next = stream(); next; next = stream()) tenants.insert(next->request.tenant.value());
+  EXPECT_EQ(tenants, (std::set<std::uint64_t>{1, 2}));
 }
 
 }  // namespace

@@ -48,5 +48,37 @@ TEST(Generator, RowsOfEveryProfileAreInOrderAndInTheRun) {
   }
 }
 
+// Lengths given in place of a profile's come out as given, also where the profile's prompts are
+// shorter.
+TEST(Generator, LengthsOfTheSpecAreNotHeldToTheProfile) {
+  LengthLaw law;
+  law.median = 100'000;
+  GeneratorSpec spec;
+  spec.profile = "servegen-m-large";  // no prompt of 100,000 tokens, and no later turns
+  spec.requests_per_s = 5;
+  spec.length = seconds(60);
+  spec.input = law;
+  spec.output = law;
+  for (const TraceRow& row : run(spec).rows) {
+    EXPECT_EQ(row.input, Tokens(100'000));
+    EXPECT_EQ(row.output, Tokens(100'000));
+  }
+}
+
+// One seed is one trace; another seed is another one.
+TEST(Generator, TheSeedIsTheTrace) {
+  const auto rows = [](std::uint64_t seed) {
+    GeneratorSpec spec;
+    spec.requests_per_s = 5;
+    spec.length = seconds(60);
+    spec.seed = seed;
+    std::vector<std::tuple<Nanos, Tokens, Tokens>> all;
+    for (const TraceRow& row : run(spec).rows) all.emplace_back(row.arrival, row.input, row.output);
+    return all;
+  };
+  EXPECT_EQ(rows(1), rows(1));
+  EXPECT_NE(rows(1), rows(2));
+}
+
 }  // namespace
 }  // namespace tidegate::workload
