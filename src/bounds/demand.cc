@@ -162,8 +162,7 @@ class Costing {
 };
 
 bool fits(const Engine& engine, const Offered& offered) {
-  const Tokens longest =
-      offered.request.footprint.prompt + std::max(Tokens(1), offered.output);
+  const Tokens longest = offered.request.footprint.prompt + std::max(Tokens(1), offered.output);
   return longest <= engine.limits.max_context &&
          cost::blocks_for(engine.kv, longest - Tokens(1)) <= engine.limits.kv_blocks;
 }

@@ -48,7 +48,7 @@ struct Offered {
 using Engine = domain::EngineSpec;
 
 struct Setting {
-  units::Ppm step_noise{0};                           // steps take their law times 1 +- this
+  units::Ppm step_noise{0};                          // steps take their law times 1 +- this
   units::Instant horizon = units::Instant::never();  // what is not complete here is lost
 };
 

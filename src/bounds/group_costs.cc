@@ -72,8 +72,8 @@ double GroupCosts::decode_own(const DecodeRange& range) const {
 }
 
 double GroupCosts::decode_memory(const DecodeRange& range, double shared) const {
-  const double own_tokens = sum_of_range(range.prompt - shared + range.first,
-                                         range.prompt - shared + range.last);
+  const double own_tokens =
+      sum_of_range(range.prompt - shared + range.first, range.prompt - shared + range.last);
   return (blocks_per_sequence_ * range.count() + own_tokens / block_tokens_) / blocks_;
 }
 
