@@ -6,7 +6,9 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 
+#include "scenario/bounds.h"
 #include "sim/simulator.h"
 
 namespace tidegate::app {
@@ -34,16 +36,38 @@ report::Run run_one(const scenario::Prepared& prepared, const Job& job,
   return run;
 }
 
-// What the workers share. Jobs are taken in order; results go to their own places.
+// What no policy can exceed with the requests of one seed.
+struct Possible {
+  std::uint64_t seed = 1;
+  report::Bounds bounds;
+};
+
+std::vector<Possible> each_seed(const std::vector<Job>& jobs) {
+  std::vector<Possible> seeds;
+  for (const Job& job : jobs) {
+    const auto same = [&](const Possible& p) { return p.seed == job.seed; };
+    if (std::none_of(seeds.begin(), seeds.end(), same)) seeds.push_back({job.seed, {}});
+  }
+  return seeds;
+}
+
+// What the workers share. Jobs are taken in order, then the bounds of each seed; results go to
+// their own places.
 class Crew {
  public:
   Crew(const scenario::Prepared& prepared, const std::vector<Job>& jobs)
-      : prepared_(prepared), jobs_(jobs), runs_(jobs.size()), simulated_ns_(jobs.size()) {}
+      : prepared_(prepared),
+        jobs_(jobs),
+        possible_(each_seed(jobs)),
+        runs_(jobs.size()),
+        simulated_ns_(jobs.size()) {}
+
+  std::size_t tasks() const { return jobs_.size() + possible_.size(); }
 
   void work() {
-    for (std::size_t i = next_++; i < jobs_.size(); i = next_++) {
+    for (std::size_t i = next_++; i < tasks(); i = next_++) {
       try {
-        runs_[i] = run_one(prepared_, jobs_[i], simulated_ns_[i]);
+        perform(i);
       } catch (...) {
         const std::lock_guard lock(mutex_);
         if (!failure_) failure_ = std::current_exception();
@@ -57,7 +81,7 @@ class Crew {
   // Until every job is done.
   void watch(const std::function<void(double)>& progress) {
     std::unique_lock lock(mutex_);
-    const auto finished = [this] { return done_ == jobs_.size(); };
+    const auto finished = [this] { return done_ == tasks(); };
     while (!changed_.wait_for(lock, std::chrono::milliseconds(200), finished)) {
       if (!progress) continue;
       lock.unlock();
@@ -69,10 +93,25 @@ class Crew {
 
   std::vector<report::Run> take() {
     if (failure_) std::rethrow_exception(failure_);
+    for (report::Run& run : runs_) {
+      for (const Possible& each : possible_) {
+        if (each.seed == run.seed) run.bounds = each.bounds;
+      }
+    }
     return std::move(runs_);
   }
 
  private:
+  void perform(std::size_t task) {
+    if (task < jobs_.size()) {
+      runs_[task] = run_one(prepared_, jobs_[task], simulated_ns_[task]);
+      return;
+    }
+    Possible& possible = possible_[task - jobs_.size()];
+    possible.bounds = scenario::bounds_of(prepared_.world_of(possible.seed),
+                                          prepared_.sources.arrivals(possible.seed));
+  }
+
   double share() const {
     double sum = 0;
     for (const auto& each : simulated_ns_) sum += static_cast<double>(each.load());
@@ -83,6 +122,7 @@ class Crew {
 
   const scenario::Prepared& prepared_;
   const std::vector<Job>& jobs_;
+  std::vector<Possible> possible_;
   std::vector<report::Run> runs_;
   std::vector<std::atomic<std::int64_t>> simulated_ns_;
   std::atomic<std::size_t> next_{0};
@@ -99,7 +139,7 @@ std::vector<report::Run> run_all(const scenario::Prepared& prepared, const std::
   Crew crew(prepared, jobs);
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::thread> workers;
-  for (std::size_t i = 0; i < std::min(cores, jobs.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(cores, crew.tasks()); ++i) {
     workers.emplace_back([&crew] { crew.work(); });
   }
   crew.watch(progress);

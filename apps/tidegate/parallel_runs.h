@@ -19,8 +19,8 @@ struct Job {
   std::uint64_t seed = 1;
 };
 
-// The report of each job, in their order. `progress` is called from this thread a few times a
-// second with the share of simulated time that is done, when it is set.
+// The report of each job, in their order, with the bounds of its seed. `progress` is called from
+// this thread a few times a second with the share of simulated time that is done, when it is set.
 std::vector<report::Run> run_all(const scenario::Prepared& prepared, const std::vector<Job>& jobs,
                                  const std::function<void(double)>& progress);
 

@@ -21,30 +21,59 @@ double fluid_kept(const std::vector<Job>& jobs, const std::vector<Group>& groups
   return kept;
 }
 
+// Weight that can be kept, summed over models.
+class Sum {
+ public:
+  void add_model(const std::vector<Job>& jobs, const std::vector<Group>& groups) {
+    for (const Job& job : jobs) offered_ += job.weight;
+    const Poured compute = knapsack(jobs, groups, Resource::kCompute);
+    roofline_ += compute.kept;
+    fluid_ += std::min(compute.kept, fluid_kept(jobs, groups));
+    if (compute.available > 0) load_ = std::max(load_, compute.needed / compute.available);
+  }
+
+  Values values() const {
+    Values values;
+    values.load = load_;
+    if (offered_ <= 0) return values;
+    values.roofline = std::clamp(roofline_ / offered_, 0.0, 1.0);
+    values.fluid = std::clamp(fluid_ / offered_, 0.0, values.roofline);
+    return values;
+  }
+
+ private:
+  double offered_ = 0;
+  double roofline_ = 0;
+  double fluid_ = 0;
+  double load_ = 0;
+};
+
 }  // namespace
 
 Values compute(const Instance& instance) {
-  double offered = 0;
   std::map<std::size_t, std::vector<Job>> by_model;
-  for (const Job& job : instance.jobs) {
-    offered += job.weight;
-    by_model[job.model].push_back(job);
+  for (const Job& job : instance.jobs) by_model[job.model].push_back(job);
+  Sum sum;
+  for (const auto& [model, jobs] : by_model) sum.add_model(jobs, instance.groups);
+  return sum.values();
+}
+
+Values compute(std::span<const Offered> requests, std::span<const Engine> engines,
+               const Setting& setting) {
+  std::map<units::ModelId, std::vector<Offered>> by_model;
+  for (const Offered& each : requests) {
+    if (each.weight > 0) by_model[each.model].push_back(each);
   }
-  Values values;
-  if (offered <= 0) return values;
-  double roofline = 0;
-  double poured = 0;
-  for (const auto& [model, jobs] : by_model) {
-    const Poured compute = knapsack(jobs, instance.groups, Resource::kCompute);
-    roofline += compute.kept;
-    poured += std::min(compute.kept, fluid_kept(jobs, instance.groups));
-    if (compute.available > 0) {
-      values.load = std::max(values.load, compute.needed / compute.available);
+  Sum sum;
+  for (const auto& [model, own] : by_model) {
+    std::vector<Engine> fitting;
+    for (const Engine& engine : engines) {
+      if (engine.model == model) fitting.push_back(engine);
     }
+    const Instance made = instance(own, fitting, setting);
+    sum.add_model(made.jobs, made.groups);
   }
-  values.roofline = std::clamp(roofline / offered, 0.0, 1.0);
-  values.fluid = std::clamp(poured / offered, 0.0, values.roofline);
-  return values;
+  return sum.values();
 }
 
 }  // namespace tidegate::bounds

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 
 #include "bounds/group_costs.h"
 #include "cost/kv_law.h"
@@ -19,6 +18,10 @@ using units::Tokens;
 
 // A paced output is cut into so many parts, each with its own window.
 constexpr std::int64_t kDecodeParts = 4;
+constexpr unsigned kSeenBits = 27;
+// Multiplicative hashing (Knuth, TAOCP 3, 6.4): 2^64 over the golden ratio, and another odd number.
+constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
+constexpr std::uint64_t kOtherOdd = 0xBF58476D1CE4E5B9;
 
 double seconds(Instant t) {
   return static_cast<double>(t.ns()) * 1e-9;
@@ -33,31 +36,6 @@ bool runs(const Engine& engine) {
          engine.limits.kv_blocks.value() > 0;
 }
 
-// How many requests have each prompt block.
-class Sharing {
- public:
-  explicit Sharing(std::span<const Offered> requests) {
-    for (const Offered& offered : requests) {
-      if (offered.request.prefix == nullptr) continue;
-      for (const std::uint64_t block : *offered.request.prefix) users_[block] += 1;
-    }
-  }
-  // Blocks at the start of the prompt that others have, too. A block's hash covers all before it,
-  // so the shared ones come first.
-  std::int64_t shared_blocks(const domain::Request& request) const {
-    if (request.prefix == nullptr) return 0;
-    std::int64_t count = 0;
-    for (const std::uint64_t block : *request.prefix) {
-      if (users_.at(block) < 2) break;
-      count += 1;
-    }
-    return count;
-  }
-
- private:
-  std::unordered_map<std::uint64_t, std::int64_t> users_;
-};
-
 struct GroupOfEngines {
   Engine spec;
   GroupCosts costs;
@@ -71,9 +49,8 @@ class Costing {
         costs_(group.costs),
         end_(std::min(setting.horizon, offered.leaves)),
         fastest_(1 - static_cast<double>(setting.step_noise.value()) / units::kMillion),
-        arrival_(seconds(offered.request.arrival)),
-        prompt_(static_cast<double>(
-            std::max<std::int64_t>(1, offered.request.footprint.prompt.value()))),
+        arrival_(seconds(offered.arrival)),
+        prompt_(static_cast<double>(std::max<std::int64_t>(1, offered.prompt.value()))),
         output_(std::max<std::int64_t>(1, offered.output.value())) {}
 
   // The parts in order, or nothing when even an engine of its own would be late.
@@ -97,7 +74,7 @@ class Costing {
 
  private:
   double due(std::int64_t token) const {
-    return seconds(std::min(end_, offered_.request.promise.token_due(token)));
+    return seconds(std::min(end_, offered_.promise.token_due(token)));
   }
 
   DecodeRange range(std::int64_t first, std::int64_t last) const {
@@ -162,29 +139,26 @@ class Costing {
 };
 
 bool fits(const Engine& engine, const Offered& offered) {
-  const Tokens longest = offered.request.footprint.prompt + std::max(Tokens(1), offered.output);
+  const Tokens longest = offered.prompt + std::max(Tokens(1), offered.output);
   return longest <= engine.limits.max_context &&
          cost::blocks_for(engine.kv, longest - Tokens(1)) <= engine.limits.kv_blocks;
 }
 
 class Builder {
  public:
-  Builder(std::span<const Offered> requests, std::span<const Engine> engines,
-          const Setting& setting)
-      : sharing_(requests), setting_(setting) {
+  Builder(std::span<const Engine> engines, const Setting& setting) : setting_(setting) {
     TIDEGATE_CHECK(setting.step_noise.value() < units::kMillion);
     for (const Engine& engine : engines) add(engine);
   }
 
   Job job(const Offered& offered) const {
-    Job job{.model = static_cast<std::size_t>(offered.request.model.value()),
+    Job job{.model = static_cast<std::size_t>(offered.model.value()),
             .weight = offered.weight,
             .options = {}};
-    const std::int64_t shared = sharing_.shared_blocks(offered.request);
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       const Engine& spec = groups_[i].spec;
-      if (spec.model != offered.request.model || !fits(spec, offered)) continue;
-      const auto tokens = static_cast<double>(shared * spec.kv.block_tokens.value());
+      if (spec.model != offered.model || !fits(spec, offered)) continue;
+      const auto tokens = static_cast<double>(offered.shared_blocks * spec.kv.block_tokens.value());
       auto parts = Costing(offered, groups_[i], setting_).parts(tokens);
       if (parts) job.options.push_back({i, std::move(*parts)});
     }
@@ -207,7 +181,6 @@ class Builder {
     counted_.push_back({static_cast<std::size_t>(engine.model.value()), 1});
   }
 
-  Sharing sharing_;
   const Setting& setting_;
   std::vector<GroupOfEngines> groups_;
   std::vector<Group> counted_;
@@ -215,9 +188,23 @@ class Builder {
 
 }  // namespace
 
+std::int64_t PromptOwners::shared_blocks(const domain::Request& request) {
+  if (request.prefix == nullptr) return 0;
+  seen_.resize(std::size_t{1} << kSeenBits);
+  const auto place = [&](std::uint64_t block) {
+    return ((block ^ (request.model.value() * kOtherOdd)) * kOdd) >> (64 - kSeenBits);
+  };
+  const auto& chain = *request.prefix;
+  // A block's hash covers all before it, so those that others have come first.
+  const auto own =
+      std::find_if(chain.begin(), chain.end(), [&](auto block) { return !seen_[place(block)]; });
+  for (auto block = own; block != chain.end(); ++block) seen_[place(*block)] = true;
+  return own - chain.begin();
+}
+
 Instance instance(std::span<const Offered> requests, std::span<const Engine> engines,
                   const Setting& setting) {
-  const Builder builder(requests, engines, setting);
+  const Builder builder(engines, setting);
   Instance result{builder.groups(), {}};
   result.jobs.reserve(requests.size());
   for (const Offered& offered : requests) result.jobs.push_back(builder.job(offered));

@@ -19,29 +19,48 @@
 //    stands for T/(T - base) of itself: convex and falling in T. The n decodes of a request happen
 //    in n steps of total length <= L, the time from its earliest first token to its last due time;
 //    by Jensen they cost at least (least own + sigma) * n * T/(T - base) at T = L/n.
-// Prompt blocks that another request of the instance shares (prefix chain) cost nothing and occupy
-// nothing; who computes them is open. Earliest times assume that the request has an engine alone.
+// A block of a prompt that several requests have costs and occupies only for the one that arrived
+// first: if that one is kept, its engine computed the block after it arrived and before its first
+// token was due, whoever it did it for. Earliest times assume that the request has an engine alone.
 //
 // Holds for policies that serve a request on one engine from its last start to its end, without
 // speculation, and in which recomputing after a preemption saves no time. Pure functions.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "bounds/instance.h"
 #include "domain/engine_spec.h"
 #include "domain/request.h"
+#include "units/ids.h"
 #include "units/quantity.h"
 
 namespace tidegate::bounds {
 
 // A request with what only a clairvoyant knows.
 struct Offered {
-  domain::Request request;
-  units::Tokens output{0};                          // at least 1 is produced
+  units::ModelId model;
+  units::Instant arrival;
+  domain::Promise promise;
+  units::Tokens prompt{1};
+  std::int64_t shared_blocks = 0;                   // at its start: those of earlier requests
+  units::Tokens output{1};                          // at least 1 is produced
   units::Instant leaves = units::Instant::never();  // the caller hangs up
   double weight = 1;
+};
+
+// Who had each block of a prompt first. Keeps one bit of 16 MiB for each block, so two contents may
+// look like one: then a prompt is taken for cheaper than it is, and a bound stays a bound.
+class PromptOwners {
+ public:
+  // How many blocks at the start of the prompt earlier calls had, of the same model. Calls go by
+  // arrival. O(blocks of the prompt).
+  std::int64_t shared_blocks(const domain::Request& request);
+
+ private:
+  std::vector<bool> seen_;  // empty until the first block
 };
 
 // One engine of the pool: spec.law is what its steps really take.

@@ -75,6 +75,11 @@ js::value optional(const std::optional<double>& v) {
   return v ? js::value(*v) : js::value(nullptr);
 }
 
+// The present speed as a share of the one that is needed, so that `bounds` holds shares only.
+std::optional<double> inverse(const std::optional<double>& factor) {
+  return factor ? std::optional(1 / *factor) : std::nullopt;
+}
+
 js::value mean(const Level& level, double scale) {
   if (level.samples == 0) return nullptr;
   return static_cast<double>(level.sum) / static_cast<double>(level.samples) * scale;
@@ -178,7 +183,8 @@ js::object to_json(const Run& run) {
            {{"roofline", optional(run.bounds.roofline)},
             {"fluid", optional(run.bounds.fluid)},
             {"interval_lp", optional(run.bounds.interval_lp)},
-            {"speed_augmentation", optional(run.bounds.speed_augmentation)}}},
+            {"speed_augmentation", optional(inverse(run.bounds.speed_factor))}}},
+          {"speed_factor", optional(run.bounds.speed_factor)},
           {"utilisation", run.utilisation},
           {"timeline", to_json(run.timeline)}};
 }

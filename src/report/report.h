@@ -21,12 +21,13 @@ struct Kv {
   std::int64_t overcommits = 0;  // must be 0
 };
 
-// Upper bounds on attainment_offered, where they were computed.
+// Upper bounds on attainment_offered, where they were computed (docs/bounds.md), and how many times
+// as fast the hardware would have to be for the policy to attain the lowest of them.
 struct Bounds {
   std::optional<double> roofline;
   std::optional<double> fluid;
   std::optional<double> interval_lp;
-  std::optional<double> speed_augmentation;
+  std::optional<double> speed_factor;  // >= 1
 };
 
 // How far apart tenants were served that waited at the same time, in seconds of engine time over

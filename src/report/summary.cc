@@ -71,7 +71,7 @@ void compare_seeds(Summary& summary) {
   summary.attainment_admitted =
       spread(runs, [](const Run& r) { return r.totals.attainment_admitted(); });
   summary.bounds = {mean(runs, &Bounds::roofline), mean(runs, &Bounds::fluid),
-                    mean(runs, &Bounds::interval_lp), mean(runs, &Bounds::speed_augmentation)};
+                    mean(runs, &Bounds::interval_lp), mean(runs, &Bounds::speed_factor)};
 }
 
 }  // namespace

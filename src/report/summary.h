@@ -38,8 +38,8 @@ struct NamedBound {
   std::string_view name;
   double value = 1;
 };
-// The lowest of the upper bounds on attainment; nothing when none was computed. Speed augmentation
-// is not among them: it says how much faster the hardware would have to be.
+// The lowest of the upper bounds on attainment; nothing when none was computed. The speed factor is
+// not among them: it says how much faster the hardware would have to be.
 std::optional<NamedBound> tightest(const Bounds& bounds);
 
 }  // namespace tidegate::report

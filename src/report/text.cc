@@ -83,8 +83,9 @@ std::string bound_line(const Summary& summary) {
   const double attained = summary.attainment_offered.mean;
   std::string line = fmt::format("bound: {} allows {}, {:.1f} points away", bound->name,
                                  percent(bound->value), (bound->value - attained) * 100);
-  if (summary.bounds.speed_augmentation) {
-    line += fmt::format("; speed augmentation {:.2f}", *summary.bounds.speed_augmentation);
+  if (summary.bounds.speed_factor) {
+    line +=
+        fmt::format("; attained with hardware {:.2f} times as fast", *summary.bounds.speed_factor);
   }
   return line;
 }

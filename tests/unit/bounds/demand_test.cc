@@ -31,10 +31,10 @@ Engine engine() {
 
 Offered offered(std::int64_t prompt, std::int64_t output) {
   Offered result;
-  result.request.arrival = units::Instant(0);
-  result.request.footprint.prompt = Tokens(prompt);
-  result.request.promise = {units::Instant(2'000'000'000), units::milliseconds(50),
-                            units::Instant::never()};
+  result.model = units::ModelId(0);
+  result.prompt = Tokens(prompt);
+  result.promise = {units::Instant(2'000'000'000), units::milliseconds(50),
+                    units::Instant::never()};
   result.output = Tokens(output);
   return result;
 }
@@ -92,13 +92,27 @@ TEST(Demand, ImpossibleRequestsHaveNoOption) {
   EXPECT_EQ(made.jobs[1].options.size(), 1U);
 }
 
-// A prompt that others have, too, is not charged to anybody: it may come from the prefix cache.
+// A block of a prompt belongs to the first request that has it; another model's cache is another's.
+TEST(Demand, TheFirstRequestOwnsABlock) {
+  domain::Request request;
+  request.prefix =
+      std::make_shared<const std::vector<std::uint64_t>>(std::vector<std::uint64_t>{7, 8});
+  PromptOwners owners;
+  EXPECT_EQ(owners.shared_blocks(request), 0);
+  EXPECT_EQ(owners.shared_blocks(request), 2);
+  request.prefix =
+      std::make_shared<const std::vector<std::uint64_t>>(std::vector<std::uint64_t>{7, 9});
+  EXPECT_EQ(owners.shared_blocks(request), 1);
+  request.model = units::ModelId(1);
+  EXPECT_EQ(owners.shared_blocks(request), 0);
+}
+
+// Blocks of others cost nothing: of 100 tokens in blocks of 16, all but 4 are somebody else's.
 TEST(Demand, SharedPromptBlocksCostNothing) {
-  const auto chain = std::make_shared<const std::vector<std::uint64_t>>(6, 7);
-  std::vector<Offered> requests{offered(100, 2), offered(100, 2)};
+  std::vector<Offered> requests{offered(100, 2)};
   const std::vector<Engine> engines{engine()};
   const double alone = total(instance(requests, engines, {}).jobs[0], Resource::kCompute);
-  for (Offered& each : requests) each.request.prefix = chain;
+  requests[0].shared_blocks = 6;
   const double shared = total(instance(requests, engines, {}).jobs[0], Resource::kCompute);
   EXPECT_LT(shared, alone / 5);
 }
