@@ -17,6 +17,7 @@
 #include "config/suggestion.h"
 #include "data_folders.h"
 #include "parallel_runs.h"
+#include "report/html.h"
 #include "report/text.h"
 #include "scenario/prepare.h"
 #include "subcommand.h"
@@ -32,6 +33,7 @@ struct SimOptions {
   std::uint64_t seed = 1;
   std::optional<std::int64_t> seeds;
   std::string report;
+  std::string html;
   bool json = false;
 };
 
@@ -118,8 +120,10 @@ int sim(const SimOptions& options) {
   if (isatty(STDERR_FILENO) != 0) progress = draw_bar;
   report.runs = run_all(*prepared, jobs_for(*policies, options.seed, seeds), progress);
   std::fputs((options.json ? report::json(report) : report::text(report)).c_str(), stdout);
-  if (options.report.empty() || write_file(options.report, report::json(report))) return kDone;
-  return kFailed;
+  const bool written =
+      (options.report.empty() || write_file(options.report, report::json(report))) &&
+      (options.html.empty() || write_file(options.html, report::html(report)));
+  return written ? kDone : kFailed;
 }
 
 }  // namespace
@@ -134,6 +138,7 @@ Subcommand add_sim(CLI::App& parent) {
   app->add_option("--seeds", options->seeds, "How many seeds, one run each")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000}));
   app->add_option("--report", options->report, "Write the report as JSON to this file");
+  app->add_option("--html", options->html, "Write the report as a page with plots to this file");
   app->add_flag("--json", options->json, "Print the report as JSON instead of a table");
   app->footer(
       "The same scenario, policy and seed give the same decisions, byte for byte: compare "
@@ -141,7 +146,7 @@ Subcommand add_sim(CLI::App& parent) {
       "Traces are looked for beside the scenario, in TIDEGATE_DATA and in ../shared/data.\n\n"
       "Examples:\n"
       "  tidegate sim scenarios/underload.yaml\n"
-      "  tidegate sim scenarios/overload2x.yaml --seeds 5 --report out.json");
+      "  tidegate sim scenarios/overload2x.yaml --seeds 5 --report out.json --html out.html");
   return {app, [options] { return sim(*options); }};
 }
 

@@ -1,6 +1,4 @@
-#include <algorithm>
-#include <boost/json.hpp>
-#include <span>
+#include "report/json.h"
 
 #include "report/report.h"
 
@@ -9,10 +7,6 @@ namespace {
 
 namespace js = boost::json;
 using units::Ppm;
-
-double seconds(units::Nanos span) {
-  return static_cast<double>(span.value()) / 1e9;
-}
 
 double millis(units::Nanos span) {
   return static_cast<double>(span.value()) / 1e6;
@@ -33,6 +27,31 @@ js::object rejections(const Totals& totals) {
   }
   return by_reason;
 }
+
+js::value optional(const std::optional<double>& v) {
+  return v ? js::value(*v) : js::value(nullptr);
+}
+
+// The present speed as a share of the one that is needed, so that `bounds` holds shares only.
+std::optional<double> inverse(const std::optional<double>& factor) {
+  return factor ? std::optional(1 / *factor) : std::nullopt;
+}
+
+js::array to_json(const std::vector<ClassPromise>& promises) {
+  const auto optional_millis = [](const std::optional<units::Nanos>& span) {
+    return span ? js::value(millis(*span)) : js::value(nullptr);
+  };
+  js::array rows;
+  for (const ClassPromise& promise : promises) {
+    rows.push_back(js::object{{"name", promise.name},
+                              {"ttft_ms", optional_millis(promise.ttft)},
+                              {"tpot_ms", optional_millis(promise.tpot)},
+                              {"deadline_ms", optional_millis(promise.deadline)}});
+  }
+  return rows;
+}
+
+}  // namespace
 
 js::object to_json(const Totals& t, double seconds) {
   const auto rate = [&](std::int64_t n) {
@@ -71,87 +90,11 @@ js::array to_json(const std::vector<Group>& groups, double seconds) {
   return rows;
 }
 
-js::value optional(const std::optional<double>& v) {
-  return v ? js::value(*v) : js::value(nullptr);
-}
-
-// The present speed as a share of the one that is needed, so that `bounds` holds shares only.
-std::optional<double> inverse(const std::optional<double>& factor) {
-  return factor ? std::optional(1 / *factor) : std::nullopt;
-}
-
-js::value mean(const Level& level, double scale) {
-  if (level.samples == 0) return nullptr;
-  return static_cast<double>(level.sum) / static_cast<double>(level.samples) * scale;
-}
-
-// One number of each slice.
-template <class S, class Number>
-js::array series(std::span<const S> slices, Number number) {
-  js::array values;
-  values.reserve(slices.size());
-  for (std::size_t i = 0; i < slices.size(); ++i) values.emplace_back(number(slices[i], i));
-  return values;
-}
-
-js::object shed_series(std::span<const Slice> slices) {
-  js::object by_reason;
-  for (std::size_t reason = 0; reason < domain::kReasonCount; ++reason) {
-    const auto count = [&](const Slice& s, std::size_t) { return s.shed[reason]; };
-    const bool any = std::any_of(slices.begin(), slices.end(),
-                                 [&](const Slice& s) { return s.shed[reason] > 0; });
-    if (any) by_reason[domain::name(static_cast<domain::Reason>(reason))] = series(slices, count);
-  }
-  return by_reason;
-}
-
-js::object group_series(const Timeline& timeline, std::size_t index) {
-  const Timeline::Group& group = timeline.groups()[index];
-  const auto slices = timeline.slices(index);
-  const auto engines = static_cast<double>(group.engines);
-  const auto capacity = static_cast<double>(group.kv_capacity.value());
-  const double kv_scale = capacity > 0 ? engines / capacity : 0;
-  const auto busy_share = [&](const GroupSlice& s, std::size_t i) {
-    const double available = engines * static_cast<double>(timeline.covered(i).value());
-    return available > 0 ? static_cast<double>(s.busy.value()) / available : 0;
-  };
-  return {
-      {"name", group.name},
-      {"engines", group.engines},
-      {"kv_capacity_blocks", group.kv_capacity.value()},
-      {"running", series(slices, [&](const auto& s, auto) { return mean(s.running, engines); })},
-      {"kv_used", series(slices, [&](const auto& s, auto) { return mean(s.kv_used, kv_scale); })},
-      {"kv_used_fullest",
-       series(slices,
-              [&](const auto& s, auto) { return static_cast<double>(s.kv_used.max) * kv_scale; })},
-      {"utilisation", series(slices, busy_share)}};
-}
-
-js::value to_json(const Timeline& timeline) {
-  if (timeline.empty()) return nullptr;
-  const auto slices = timeline.slices();
-  const auto tokens_per_s = [&](const Slice& s, std::size_t i) {
-    return static_cast<double>(s.output.value()) / seconds(timeline.covered(i));
-  };
-  js::array groups;
-  for (std::size_t i = 0; i < timeline.groups().size(); ++i) {
-    groups.push_back(group_series(timeline, i));
-  }
-  using I = std::size_t;
-  return js::object{
-      {"slice_seconds", seconds(timeline.slice_length())},
-      {"counted_from_seconds", seconds(timeline.counted_from() - units::Instant())},
-      {"arrivals", series(slices, [](const Slice& s, I) { return s.arrivals; })},
-      {"completed", series(slices, [](const Slice& s, I) { return s.completed; })},
-      {"failed", series(slices, [](const Slice& s, I) { return s.failed; })},
-      {"shed", shed_series(slices)},
-      {"preemptions", series(slices, [](const Slice& s, I) { return s.preemptions; })},
-      {"tokens_per_s", series(slices, tokens_per_s)},
-      {"queued", series(slices, [](const Slice& s, I) { return mean(s.queued, 1); })},
-      {"queued_max", series(slices, [](const Slice& s, I) { return s.queued.max; })},
-      {"service_gap_max_s",
-       series(slices, [](const Slice& s, I) { return seconds(units::Nanos(s.service_gap.max)); })},
-      {"by_gpu", std::move(groups)}};
+js::object to_json(const Bounds& bounds) {
+  return {{"roofline", optional(bounds.roofline)},
+          {"fluid", optional(bounds.fluid)},
+          {"interval_lp", optional(bounds.interval_lp)},
+          {"speed_augmentation", optional(inverse(bounds.speed_factor))}};
 }
 
 js::object to_json(const Run& run) {
@@ -179,33 +122,13 @@ js::object to_json(const Run& run) {
           {"fairness",
            {{"max_service_gap", optional(run.fairness.max_service_gap)},
             {"bound", optional(run.fairness.bound)}}},
-          {"bounds",
-           {{"roofline", optional(run.bounds.roofline)},
-            {"fluid", optional(run.bounds.fluid)},
-            {"interval_lp", optional(run.bounds.interval_lp)},
-            {"speed_augmentation", optional(inverse(run.bounds.speed_factor))}}},
+          {"bounds", to_json(run.bounds)},
           {"speed_factor", optional(run.bounds.speed_factor)},
           {"utilisation", run.utilisation},
           {"timeline", to_json(run.timeline)}};
 }
 
-js::array to_json(const std::vector<ClassPromise>& promises) {
-  const auto optional_millis = [](const std::optional<units::Nanos>& span) {
-    return span ? js::value(millis(*span)) : js::value(nullptr);
-  };
-  js::array rows;
-  for (const ClassPromise& promise : promises) {
-    rows.push_back(js::object{{"name", promise.name},
-                              {"ttft_ms", optional_millis(promise.ttft)},
-                              {"tpot_ms", optional_millis(promise.tpot)},
-                              {"deadline_ms", optional_millis(promise.deadline)}});
-  }
-  return rows;
-}
-
-}  // namespace
-
-std::string json(const Report& report) {
+js::object to_json(const Report& report) {
   js::object top{{"schema_version", kSchemaVersion},
                  {"tidegate_version", report.tidegate_version},
                  {"scenario", report.scenario},
@@ -213,7 +136,11 @@ std::string json(const Report& report) {
   js::array runs;
   for (const Run& run : report.runs) runs.push_back(to_json(run));
   top["runs"] = std::move(runs);
-  return js::serialize(top) + "\n";
+  return top;
+}
+
+std::string json(const Report& report) {
+  return js::serialize(to_json(report)) + "\n";
 }
 
 }  // namespace tidegate::report

@@ -1,0 +1,57 @@
+// The distribution of latencies: what share of requests was at least this fast.
+import {at, part} from '../data.js';
+import {duration, percent} from '../format.js';
+import {figure, figures} from '../plot.js';
+
+const KINDS = [
+  {key: 'ttft_ms', title: 'Time to first token', promise: 'ttft_ms'},
+  {key: 'tpot_ms', title: 'Time per output token', promise: 'tpot_ms'},
+  {key: 'e2e_ms', title: 'Request, arrival to end', promise: 'deadline_ms'},
+];
+const LEAST_MS = 0.01;  // a logarithmic axis has no zero
+
+function cdf(data, choice, kind) {
+  const lines = () => at(data, choice.load())
+    .map((summary) => [summary.policy, part(summary, choice.class())?.cdf[kind.key]])
+    .filter(([, values]) => values != null);
+  const quantile = (values, level) => values[data.levels.findIndex((l) => l >= level)];
+  return figure({
+    title: kind.title,
+    unit: 'share of requests that took at most this long; all seeds',
+    empty: 'No request of this class got that far.',
+    says: () => lines().map(([policy, values]) =>
+      `${policy}: half within ${duration(quantile(values, 0.5))}, 99 % within ` +
+      duration(quantile(values, 0.99))).join('; ') + '.',
+    option: (look) => {
+      const drawn = lines();
+      if (drawn.length === 0) return null;
+      const promised = data.promise(choice.class())?.[kind.promise];
+      const mark = promised && {
+        silent: true, symbol: 'none', data: [{xAxis: promised}],
+        lineStyle: {color: look.ink, type: 'solid', width: 1.5},
+        label: {formatter: 'promised ' + duration(promised), color: look.ink, position: 'insideEndTop'},
+      };
+      return {
+        xAxis: {type: 'log', min: (range) => Math.max(LEAST_MS, range.min * 0.9),
+                axisLabel: {formatter: duration}, minorTick: {show: true}, minorSplitLine: {show: false}},
+        yAxis: {type: 'value', min: 0, max: 1, axisLabel: {formatter: (v) => Math.round(v * 100) + ' %'}},
+        legend: {data: drawn.map(([policy]) => policy)},
+        tooltip: {trigger: 'item', formatter: undefined, valueFormatter: undefined},
+        series: drawn.map(([policy, values], n) => {
+          const i = data.indexOf(policy);
+          return {
+            name: policy, type: 'line', color: look.colour(i), symbol: look.symbol(i), symbolSize: 7,
+            showSymbol: false, showAllSymbol: false, lineStyle: {type: look.pattern(i), width: 2},
+            triggerLineEvent: true, markLine: n === 0 ? mark : undefined,
+            tooltip: {valueFormatter: percent},
+            data: values.map((v, k) => [Math.max(v, LEAST_MS), data.levels[k]]),
+          };
+        }),
+      };
+    },
+  });
+}
+
+export function cdfs(data, choice) {
+  return figures(KINDS.map((kind) => cdf(data, choice, kind)));
+}
