@@ -7,7 +7,7 @@ export function el(tag, attributes = {}, ...children) {
     else if (value === true) element.setAttribute(name, '');
     else if (value != null && value !== false) element.setAttribute(name, value);
   }
-  element.append(...children.flat().filter((child) => child != null));
+  element.append(...children.flat(Infinity).filter((child) => child != null));
   return element;
 }
 
@@ -29,6 +29,7 @@ export function table(caption, columns, rows, rowClass = () => null) {
   const head = el('tr', {}, columns.map((c) => el('th', {scope: 'col', class: side(c)}, c[0])));
   const body = rows.map((row) => el('tr', {class: rowClass(row)}, columns.map((column, i) =>
     el(i === 0 ? 'th' : 'td', {scope: i === 0 ? 'row' : null, class: side(column)}, column[1](row)))));
-  return el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption},
-    el('table', {}, el('caption', {}, caption), el('thead', {}, head), el('tbody', {}, body)));
+  return el('div', {class: 'sheet'}, el('p', {class: 'caption', 'aria-hidden': 'true'}, caption),
+    el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption},
+      el('table', {'aria-label': caption}, el('thead', {}, head), el('tbody', {}, body))));
 }

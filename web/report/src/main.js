@@ -67,6 +67,8 @@ function card(summary) {
 }
 
 const cards = el('div', {class: 'cards'});
+const numbers = el('div', {});
+const boundsNumbers = el('div', {});
 const parts = el('div', {});
 const redraws = [];
 
@@ -124,15 +126,15 @@ function partsSection() {
 }
 
 function fillParts() {
-  const summary = at(data, state.load).find((p) => p.policy === (state.parts ?? data.names[0]));
-  if (!summary) return parts.replaceChildren();
+  const shown = at(data, state.load).find((p) => p.policy === (state.parts ?? data.names[0]));
+  if (!shown) return parts.replaceChildren();
   const open = [...parts.querySelectorAll('details')].map((d) => d.open);
   const group = (title, rows, i) => {
-    const made = groupTable(`${title}, ${label(summary, data)}`, rows);
+    const made = groupTable(`${title}, ${label(shown, data)}`, rows);
     return made && el('details', {open: open[i] ?? rows.length <= 20}, el('summary', {}, `${title} (${rows.length})`), made);
   };
-  parts.replaceChildren(...[group('Tenants', summary.by_tenant, 0), group('Models', summary.by_model, 1),
-                            group('GPUs', summary.by_gpu, 2)].filter(Boolean));
+  parts.replaceChildren(...[group('Tenants', shown.by_tenant, 0), group('Models', shown.by_model, 1),
+                            group('GPUs', shown.by_gpu, 2)].filter(Boolean));
 }
 
 const TERMS = [
@@ -147,8 +149,15 @@ const TERMS = [
   ['Speed augmentation', 'how much faster the hardware would have to be for the policy to match the clairvoyant one'],
 ];
 
+function fill(holder, ...elements) {
+  holder.replaceChildren(...elements.filter(Boolean));
+}
+
 function refresh() {
   cards.replaceChildren(...at(data, state.load).map(card));
+  const policies = at(data, state.load);
+  fill(numbers, summaryTable(data, policies), shedTable(data, policies));
+  fill(boundsNumbers, boundsTable(data, policies));
   fillParts();
   for (const redraw of redraws) redraw();
 }
@@ -163,7 +172,7 @@ function start() {
   const kept = attainment(data, chosen.class);
   app.append(header(), el('main', {},
     section('overview', 'Overview', null, choices(marked(loadChoice())), cards),
-    section('table', 'Summary', null, summaryTable(data), shedTable(data)),
+    section('table', 'Summary', null, choices(marked(loadChoice())), numbers),
     plotted('kept', 'Kept promises', null, kept, onlyIf(data.loads.length > 1, () => choices(classChoice()))),
     plotted('latency', 'Latency', 'The further left and the steeper, the better. The promise of the class is marked where there is one.',
       cdfs(data, chosen), choices(classChoice(), marked(loadChoice()))),
@@ -171,7 +180,7 @@ function start() {
     plotted('gpus', 'GPUs', null, gpus(data, chosen), choices(marked(loadChoice()))),
     plotted('bounds', 'Bounds', 'What was possible at all for these arrivals, and how far each policy is from it.',
       bounds(data, chosen)),
-    boundsTable(data),
+    boundsNumbers,
     partsSection(),
     section('runs', 'Runs', null, runsTable(data))),
   el('footer', {}, el('h2', {}, 'Terms'), el('dl', {}, TERMS.map(([term, text]) => [el('dt', {}, term), el('dd', {}, text)]))));

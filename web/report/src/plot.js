@@ -1,13 +1,13 @@
 // One place for how plots look and live: they follow the page's colours, its size and each other.
 import {BarChart, CustomChart, LineChart, ScatterChart} from 'echarts/charts';
-import {AriaComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent,
+import {GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent,
         TooltipComponent} from 'echarts/components';
 import * as echarts from 'echarts/core';
 import {SVGRenderer} from 'echarts/renderers';
 
 import {el} from './dom.js';
 
-echarts.use([BarChart, CustomChart, LineChart, ScatterChart, AriaComponent, GridComponent,
+echarts.use([BarChart, CustomChart, LineChart, ScatterChart, GridComponent,
              LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent, SVGRenderer]);
 
 // Hues after Okabe and Ito, told apart with every common colour blindness; each has its own line
@@ -49,9 +49,10 @@ function draw(plot) {
     animation: false,
     useUTC: true,
     textStyle: {fontFamily: getComputedStyle(document.body).fontFamily},
-    grid: {left: 8, right: 16, top: 36, bottom: 8, containLabel: true},
+    grid: {left: 8, right: 16, top: (option.legend?.data?.length ?? 2) > 1 ? 36 : 14, bottom: 8,
+           containLabel: true},
     ...option,
-    legend: {type: 'scroll', top: 0, left: 0, itemWidth: 28, textStyle: {color: style.ink},
+    legend: {type: 'scroll', show: (option.legend?.data?.length ?? 2) > 1, top: 0, left: 0, itemWidth: 28, textStyle: {color: style.ink},
              pageTextStyle: {color: style.soft}, pageIconColor: style.ink,
              pageIconInactiveColor: style.line, ...option.legend},
     tooltip: {trigger: 'axis', confine: true, backgroundColor: style.card, borderColor: style.line,

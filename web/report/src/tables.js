@@ -25,8 +25,8 @@ function kept(row) {
   return el('span', {}, text, el('small', {}, ` ${percent(low).replace(' %', '')} to ${percent(high).replace(' %', '')}`));
 }
 
-export function summaryTable(data) {
-  const rows = data.policies.flatMap((p) => [
+export function summaryTable(data, policies) {
+  const rows = policies.flatMap((p) => [
     {name: label(p, data), totals: p.totals, kind: 'all', range: p.attainment_offered},
     ...data.classes.filter((c) => part(p, c)).map((c) => ({name: c, totals: part(p, c), kind: 'part'})),
   ]);
@@ -40,19 +40,19 @@ export function summaryTable(data) {
   ], rows, (row) => row.kind);
 }
 
-export function shedTable(data) {
-  const reasons = [...new Set(data.policies.flatMap((p) => Object.keys(p.totals.rejected)))];
+export function shedTable(data, policies) {
+  const reasons = [...new Set(policies.flatMap((p) => Object.keys(p.totals.rejected)))];
   if (reasons.length === 0) return null;
   return table('Requests refused, by reason', [
     ['Policy', (p) => label(p, data)],
     ...reasons.map((reason) => [words(reason), (p) => count(p.totals.rejected[reason] ?? 0)]),
     ['All', (p) => count(shedTotal(p.totals))],
     ['Of offered', (p) => percent(p.totals.offered ? shedTotal(p.totals) / p.totals.offered : 0)],
-  ], data.policies);
+  ], policies);
 }
 
-export function boundsTable(data) {
-  if (!data.policies.some((p) => p.tightest_bound)) return null;
+export function boundsTable(data, policies) {
+  if (!policies.some((p) => p.tightest_bound)) return null;
   return table('Bounds on kept promises, means over seeds', [
     ['Policy', (p) => label(p, data)],
     ['Kept', (p) => percent(p.attainment_offered.mean)],
@@ -61,7 +61,7 @@ export function boundsTable(data) {
     ['Interval LP', (p) => percent(p.bounds.interval_lp)],
     ['To the tightest', (p) => points(p.tightest_bound && p.tightest_bound.value - p.attainment_offered.mean)],
     ['Speed augmentation', (p) => number(p.bounds.speed_augmentation)],
-  ], data.policies);
+  ], policies);
 }
 
 // Tenants, models or GPUs of one policy; those that fared worst first.

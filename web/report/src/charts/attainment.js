@@ -23,7 +23,8 @@ function overLoad(data, getClass) {
     unit: 'share of offered requests; whiskers: least and most over seeds; load: multiple of the scenario\'s rate',
     says: () => whole(data),
     option: (look) => ({
-      xAxis: {type: 'value', min: data.loads[0], max: data.loads.at(-1), axisLabel: {formatter: '{value}×'}},
+      xAxis: {type: 'value', min: data.loads[0], max: data.loads.at(-1), splitLine: {show: false},
+              axisTick: {customValues: data.loads}, axisLabel: {formatter: '{value}×', customValues: data.loads}},
       yAxis,
       tooltip: {valueFormatter: percent},
       series: data.names.flatMap((policy, i) => {

@@ -10,6 +10,9 @@ const KINDS = [
 ];
 const LEAST_MS = 0.01;  // a logarithmic axis has no zero
 
+// Powers of ten as milliseconds and seconds only, so that the steps of the axis show.
+const decade = (ms) => (ms < 1000 ? `${ms} ms` : `${ms / 1000} s`);
+
 function cdf(data, choice, kind) {
   const lines = () => at(data, choice.load())
     .map((summary) => [summary.policy, part(summary, choice.class())?.cdf[kind.key]])
@@ -33,10 +36,10 @@ function cdf(data, choice, kind) {
       };
       return {
         xAxis: {type: 'log', min: (range) => Math.max(LEAST_MS, range.min * 0.9),
-                axisLabel: {formatter: duration}, minorTick: {show: true}, minorSplitLine: {show: false}},
+                axisLabel: {formatter: decade}, minorTick: {show: true}, minorSplitLine: {show: false}},
         yAxis: {type: 'value', min: 0, max: 1, axisLabel: {formatter: (v) => Math.round(v * 100) + ' %'}},
         legend: {data: drawn.map(([policy]) => policy)},
-        tooltip: {trigger: 'item', formatter: undefined, valueFormatter: undefined},
+        tooltip: {trigger: 'item'},
         series: drawn.map(([policy, values], n) => {
           const i = data.indexOf(policy);
           return {

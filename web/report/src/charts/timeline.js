@@ -6,7 +6,7 @@ import {figure, figures} from '../plot.js';
 function line(timeline, name, values, colour, more = {}) {
   const step = timeline.slice_seconds * 1000;
   return {
-    name, type: 'line', color: colour, showSymbol: false, lineStyle: {width: 1.8, ...more.lineStyle},
+    name, type: 'line', color: colour, symbol: 'none', lineStyle: {width: 1.8, ...more.lineStyle},
     data: values.map((v, i) => [(i + 0.5) * step, v]),
     ...more.series,
   };
@@ -29,12 +29,10 @@ const groupLines = (key, fullest) => (timeline, look) => timeline.by_gpu.flatMap
 ]);
 
 function shedAreas(timeline, look) {
-  return Object.entries(timeline.shed).map(([reason, values], i) =>
-    line(timeline, words(reason), perSecond(timeline, values), look.colour(i), {
-      lineStyle: {width: 0.5},
-      series: {stack: 'shed', areaStyle: {opacity: 0.75, decal: {
-        symbol: 'rect', dashArrayX: [1, 0], dashArrayY: [2, 6 + 2 * i], rotation: (i * Math.PI) / 5,
-        color: i === 0 ? 'transparent' : 'rgba(128,128,128,.45)'}}},
+  const sum = (values) => values.reduce((a, b) => a + b, 0);
+  return Object.entries(timeline.shed).sort(([, a], [, b]) => sum(b) - sum(a))
+    .map(([reason, values], i) => line(timeline, words(reason), perSecond(timeline, values), look.colour(i), {
+      lineStyle: {width: 0}, series: {stack: 'shed', areaStyle: {opacity: 0.85}},
     }));
 }
 
@@ -96,8 +94,7 @@ function plot(kind, getRun) {
                 axisPointer: {label: {formatter: ({value}) => clock(value / 1000)}}},
         yAxis: {type: 'value', min: 0, max: kind.share ? 1 : undefined,
                 axisLabel: {formatter: kind.share ? (v) => Math.round(v * 100) + ' %' : kind.show}},
-        legend: {show: series.length > 1, data: series.map((s) => s.name)},
-        grid: {left: 8, right: 16, top: series.length > 1 ? 34 : 12, bottom: 4, containLabel: true},
+        legend: {data: series.map((s) => s.name)},
         tooltip: {valueFormatter: kind.show,
                   axisPointer: {type: 'line', label: {show: false}}},
         series,
