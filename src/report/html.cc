@@ -68,6 +68,7 @@ js::object to_json(const Summary& summary) {
                     {"attainment_offered", to_json(summary.attainment_offered)},
                     {"attainment_admitted", to_json(summary.attainment_admitted)},
                     {"bounds", to_json(summary.bounds)}};
+  if (summary.bounds.speed_factor) object["speed_factor"] = *summary.bounds.speed_factor;
   if (const auto bound = tightest(summary.bounds)) {
     object["tightest_bound"] = js::object{{"name", bound->name}, {"value", bound->value}};
   }

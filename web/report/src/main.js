@@ -5,9 +5,9 @@ import {bounds} from './charts/bounds.js';
 import {cdfs} from './charts/cdf.js';
 import {gpus} from './charts/gpus.js';
 import {timelines} from './charts/timeline.js';
-import {at, label, readData, runsOf} from './data.js';
+import {at, label, readData, runsOf, shedTotal} from './data.js';
 import {choice, el, section} from './dom.js';
-import {count, duration, percent, points, words} from './format.js';
+import {count, duration, number, percent, points, words} from './format.js';
 import {look} from './plot.js';
 import {boundsTable, groupTable, runsTable, shedTable, summaryTable} from './tables.js';
 
@@ -63,7 +63,18 @@ function card(summary) {
     el('p', {}, 'of offered promises kept' + (high > low ? `, ${percent(low)} to ${percent(high)} over seeds` : '')),
     gauge(summary, 'var(--mark)'),
     el('p', {}, bound ? `${points(bound.value - mean)} from the ${words(bound.name)} bound` : 'no bound computed'),
-    el('p', {}, `${percent(summary.totals.attainment_admitted)} of admitted`));
+    el('dl', {}, headlines(summary).map(([term, text]) => el('div', {}, el('dt', {}, term), el('dd', {}, text)))));
+}
+
+function headlines({totals, by_class}) {
+  return [
+    ['of admitted', percent(totals.attainment_admitted)],
+    ['refused', percent(totals.offered ? shedTotal(totals) / totals.offered : 0)],
+    ['TTFT p99', duration(totals.ttft_ms.p99)],
+    ['TPOT p99', duration(totals.tpot_ms.p99)],
+    ['tokens/s', number(totals.tokens_per_s)],
+    ...(by_class.length > 1 ? by_class.map((c) => [`kept, ${c.name}`, percent(c.attainment_offered)]) : []),
+  ];
 }
 
 const cards = el('div', {class: 'cards'});
@@ -146,7 +157,7 @@ const TERMS = [
   ['Roofline', 'engine seconds that exist over those that are needed'],
   ['Fluid', 'the most promises that fit when work can be cut into arbitrarily small pieces'],
   ['Interval LP', 'the most promises that fit, with all arrivals known beforehand'],
-  ['Speed augmentation', 'how much faster the hardware would have to be for the policy to match the clairvoyant one'],
+  ['Speed to attain it', 'how many times as fast the hardware would have to be for the policy to attain the tightest bound'],
 ];
 
 function fill(holder, ...elements) {

@@ -60,7 +60,7 @@ export function boundsTable(data, policies) {
     ['Fluid', (p) => percent(p.bounds.fluid)],
     ['Interval LP', (p) => percent(p.bounds.interval_lp)],
     ['To the tightest', (p) => points(p.tightest_bound && p.tightest_bound.value - p.attainment_offered.mean)],
-    ['Speed augmentation', (p) => number(p.bounds.speed_augmentation)],
+    ['Speed to attain it', (p) => (p.speed_factor == null ? number(null) : number(p.speed_factor) + '×')],
   ], policies);
 }
 

@@ -20,7 +20,7 @@ const yAxis = {type: 'value', min: 0, max: 1, axisLabel: {formatter: (v) => Math
 function overLoad(data, getClass) {
   return figure({
     title: 'Kept promises over load',
-    unit: 'share of offered requests; whiskers: least and most over seeds; load: multiple of the scenario\'s rate',
+    unit: 'share of offered requests, mean over seeds; whiskers: least and most over seeds; load: multiple of the scenario\'s rate',
     says: () => whole(data),
     option: (look) => ({
       xAxis: {type: 'value', min: data.loads[0], max: data.loads.at(-1), splitLine: {show: false},
@@ -46,8 +46,8 @@ function byClass(data) {
   const names = ['', ...data.classes];
   const layout = {count: data.names.length, barMaxWidth: 46, barGap: '12%', barCategoryGap: '24%'};
   return figure({
-    title: 'Kept promises by class',
-    unit: 'share of offered requests; whiskers: least and most over seeds',
+    title: 'Kept promises by class', low: data.names.length === 1,
+    unit: 'share of offered requests, mean over seeds; whiskers: least and most over seeds',
     says: () => whole(data),
     option: (look) => ({
       xAxis: {type: 'category', data: names.map((n) => n || 'all'), axisTick: {show: false}},
