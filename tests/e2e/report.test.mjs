@@ -77,8 +77,8 @@ function assert_drawn(figures, may_be_empty = []) {
   }
 }
 
-const of_run = ['Arrivals and completions', 'Queue', 'Turned away', 'Preemptions', 'KV memory in use',
-                'Requests running', 'Engine time in use', 'Tokens', 'Fairness'];
+const of_run = ['Arrivals and completions', 'Queue', 'Turned away', 'Preemptions',
+                'KV memory in use', 'Requests running', 'Engine time in use', 'Tokens', 'Fairness'];
 const latencies = ['Time to first token', 'Time per output token', 'Request, arrival to end'];
 const at_rest = ['Preemptions', 'Fairness', 'Kept promises and the bounds'];
 
@@ -88,8 +88,9 @@ test('draws every plot without asking anybody', async () => {
   const {page, heard} = await open(simulate('overload2x', '--seeds', '2'));
   const figures = await figures_of(page);
   const titles = figures.map(({title}) => title);
-  for (const title of [...of_run, ...latencies, 'Kept promises by class', 'Kept promises and the bounds',
-                       'Engine time in use by GPU', 'KV memory in use by GPU']) {
+  for (const title of [...of_run, ...latencies, 'Kept promises by class',
+                       'Kept promises and the bounds', 'Engine time in use by GPU',
+                       'KV memory in use by GPU']) {
     assert.ok(titles.includes(title), `there is no figure "${title}"`);
   }
   assert_drawn(figures, at_rest);
@@ -106,8 +107,8 @@ test('shows the numbers of the report', async () => {
   const sum = (of) => runs.map(of).reduce((a, b) => a + b, 0);
   const offered = sum(({totals}) => totals.offered);
   const refused = sum(({totals}) => Object.values(totals.rejected).reduce((a, b) => a + b, 0));
-  const row = page.getByRole('table', {name: /Policies and their classes/}).locator('tbody tr').first();
-  const cells = await row.locator('th, td').allTextContents();
+  const table = page.getByRole('table', {name: /Policies and their classes/});
+  const cells = await table.locator('tbody tr').first().locator('th, td').allTextContents();
   assert.equal(cells[0], 'tidegate');
   assert.equal(cells[1], offered.toLocaleString('en'));
   assert.ok(cells.includes(refused.toLocaleString('en')), cells.join(' | '));
