@@ -80,7 +80,7 @@ function assert_drawn(figures, may_be_empty = []) {
 const of_run = ['Arrivals and completions', 'Queue', 'Turned away', 'Preemptions',
                 'KV memory in use', 'Requests running', 'Engine time in use', 'Tokens', 'Fairness'];
 const latencies = ['Time to first token', 'Time per output token', 'Request, arrival to end'];
-const at_rest = ['Preemptions', 'Fairness', 'Kept promises and the bounds'];
+const at_rest = ['Preemptions', 'Fairness'];
 
 // The page of two seeds draws distributions, the course of a run, the use of each GPU and the kept
 // promises; it makes no request but for itself and logs nothing.

@@ -154,8 +154,8 @@ const TERMS = [
   ['TTFT, TPOT', 'time to first token; time per output token after the first'],
   ['Goodput', 'requests a second whose promise was kept'],
   ['Unfinished', 'still waiting or running when the run ended; they count as missed'],
-  ['Roofline', 'engine seconds that exist over those that are needed'],
-  ['Fluid', 'the most promises that fit when work can be cut into arbitrarily small pieces'],
+  ['Roofline', 'the most promises that fit into the engine seconds of the whole run'],
+  ['Fluid', 'as roofline, with everything that is kept fitting into the time until it is due'],
   ['Interval LP', 'the most promises that fit, with all arrivals known beforehand'],
   ['Speed to attain it', 'how many times as fast the hardware would have to be for the policy to attain the tightest bound'],
 ];
