@@ -93,7 +93,7 @@ bool PoolScheduler::try_place(SlotIndex slot, std::span<const EngineIndex> engin
                               Verdict& verdict) {
   Entry& entry = table_[slot];
   const Choice choice =
-      choose(ask_for(slot), {engines_, engines, entry.avoid}, config_.policy, now_, prng_);
+      choose(ask_for(slot), {engines_, engines, entry.avoid}, {config_.policy, now_}, prng_);
   verdict = choice.verdict;
   entry.blocked = choice.verdict;
   entry.blocked_until = now_ + choice.verdict.drains_in;
@@ -227,7 +227,7 @@ void PoolScheduler::assign(SlotIndex slot, EngineIndex index, const Verdict& ver
   entry.engine = index;
   entry.ref = {entry.request.id, units::Attempt(entry.ref.attempt.value() + 1), engine.spec().id,
                engine.spec().epoch};
-  entry.pledge = engine.add(entry.ref, slot, entry.tier, entry.key, entry.request);
+  entry.pledge = engine.add({entry.ref, slot, entry.tier, entry.key}, entry.request);
   accounts_[entry.tenant].started();
   room_.set_blocked(entry.tenant, accounts_[entry.tenant].at_in_flight_limit());
   timers_.set(slot, entry.request.promise.total_due + Nanos(1));

@@ -27,15 +27,14 @@ bool avoided(const Ask& ask, const Candidates& candidates, EngineIndex index) {
 
 }  // namespace
 
-Choice choose(const Ask& ask, const Candidates& candidates, const PoolPolicy& policy,
-              units::Instant now, units::Prng& prng) {
+Choice choose(const Ask& ask, const Candidates& candidates, const Basis& basis, units::Prng& prng) {
   Choice choice;
   units::Int128 least = 0;
   std::uint64_t equals = 0;
   for (const EngineIndex index : candidates.indexes) {
     const EngineView& engine = candidates.engines[index];
     if (!engine.ready() || avoided(ask, candidates, index)) continue;
-    const Verdict verdict = feasible(ask, engine, policy, now);
+    const Verdict verdict = feasible(ask, engine, basis.policy, basis.now);
     const bool first = !choice.any_ready;
     choice.any_ready = true;
     if (!verdict.ok) {

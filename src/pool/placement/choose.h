@@ -28,11 +28,16 @@ struct Candidates {
   std::optional<EngineIndex> avoid = {};  // left out while another one could take it
 };
 
+// What a verdict depends on beside the request and the engine.
+struct Basis {
+  const PoolPolicy& policy;
+  units::Instant now;
+};
+
 // Is the engine ready, and could it ever hold the request?
 bool could_use(const domain::Request& request, const EngineView& engine);
 
 // Least [added prefill time] x [step time after]; equals by lot. O(candidates x feasible()).
-Choice choose(const Ask& ask, const Candidates& candidates, const PoolPolicy& policy,
-              units::Instant now, units::Prng& prng);
+Choice choose(const Ask& ask, const Candidates& candidates, const Basis& basis, units::Prng& prng);
 
 }  // namespace tidegate::pool

@@ -68,8 +68,7 @@ std::optional<PledgeIndex> EngineView::find(const domain::AttemptRef& ref) const
   return std::nullopt;
 }
 
-PledgeIndex EngineView::add(const domain::AttemptRef& ref, SlotIndex slot, Tier tier,
-                            const OrderKey& key, const domain::Request& request) {
+PledgeIndex EngineView::add(const Claim& claim, const domain::Request& request) {
   PledgeIndex index = static_cast<PledgeIndex>(ledger_.size());
   if (free_.empty()) {
     ledger_.emplace_back();
@@ -77,10 +76,10 @@ PledgeIndex EngineView::add(const domain::AttemptRef& ref, SlotIndex slot, Tier 
     index = free_.back();
     free_.pop_back();
   }
-  ledger_[index] = {.ref = ref,
-                    .slot = slot,
-                    .tier = tier,
-                    .key = key,
+  ledger_[index] = {.ref = claim.ref,
+                    .slot = claim.slot,
+                    .tier = claim.tier,
+                    .key = claim.key,
                     .promise = request.promise,
                     .footprint = request.footprint,
                     .prefill_left = request.footprint.prompt,

@@ -67,6 +67,14 @@ struct Load {
   cost::StepShape decode_shape() const;
 };
 
+// Who takes a place on an engine, and where in the engine's order.
+struct Claim {
+  domain::AttemptRef ref;
+  SlotIndex slot = kNoSlot;
+  domain::Tier tier = domain::Tier::kWithinShare;
+  OrderKey key;
+};
+
 class EngineView {
  public:
   EngineView(const domain::EngineSpec& spec, const PoolPolicy& policy);
@@ -90,8 +98,7 @@ class EngineView {
   // The pledge of this very try. O(pledges).
   std::optional<PledgeIndex> find(const domain::AttemptRef& ref) const;
 
-  PledgeIndex add(const domain::AttemptRef& ref, SlotIndex slot, domain::Tier tier,
-                  const OrderKey& key, const domain::Request& request);
+  PledgeIndex add(const Claim& claim, const domain::Request& request);
   void accept(PledgeIndex index) { ledger_[index].accepted = true; }
   // `count` more tokens; true when predictions about this engine changed.
   bool produce(PledgeIndex index, units::Tokens count, units::Instant now);

@@ -33,16 +33,14 @@ WaitingRoom::WaitingRoom(std::size_t models, const std::vector<std::int64_t>& we
       of_tenant_(weights.size(), 0),
       blocked_(weights.size(), 0),
       shares_(weights_of_lanes(models, weights), models * kBandCount, share_slack) {
-  for (std::size_t model = 0; model < models; ++model) {
-    for (auto& list : by_model_[model].active) list.reserve(weights.size());
-    for (std::size_t tenant = 0; tenant < weights.size(); ++tenant) {
-      for (std::size_t band = 0; band < kBandCount; ++band) {
-        Lane& lane = lanes_[lane_of(model, tenant, static_cast<Band>(band))];
-        lane.model = static_cast<std::uint32_t>(model);
-        lane.tenant = static_cast<std::uint32_t>(tenant);
-        lane.band = static_cast<Band>(band);
-      }
-    }
+  for (auto& group : by_model_) {
+    for (auto& list : group.active) list.reserve(weights.size());
+  }
+  for (LaneIndex index = 0; index < lanes_.size(); ++index) {  // the inverse of lane_of()
+    const std::size_t of_model = index / kBandCount;
+    lanes_[index].model = static_cast<std::uint32_t>(of_model / weights.size());
+    lanes_[index].tenant = static_cast<std::uint32_t>(of_model % weights.size());
+    lanes_[index].band = static_cast<Band>(index % kBandCount);
   }
 }
 

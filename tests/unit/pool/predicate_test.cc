@@ -23,8 +23,11 @@ Ask ask_for(const domain::Request& r, Instant due) {
 // and has neither a running step nor prefill in front of a newcomer.
 void occupy(EngineView& engine, std::uint64_t id, const domain::Request& r) {
   const domain::AttemptRef ref{r.id, units::Attempt(1), engine.spec().id, engine.spec().epoch};
-  const PledgeIndex index = engine.add(ref, static_cast<SlotIndex>(id), domain::Tier::kWithinShare,
-                                       {Instant::never(), Instant(0), r.id}, r);
+  const PledgeIndex index = engine.add({ref,
+                                        static_cast<SlotIndex>(id),
+                                        domain::Tier::kWithinShare,
+                                        {Instant::never(), Instant(0), r.id}},
+                                       r);
   engine.accept(index);
   domain::StateReport report;
   report.engine = engine.spec().id;
@@ -122,8 +125,10 @@ TEST(Predicate, NobodyBehindLosesItsSlack) {
   occupy(engine, 9, request(9, 10, 10));
   domain::Request resident = request(2, 1'000, 10);  // 111.1 ms
   resident.promise.first_token_due = Instant(150'000'000);
-  engine.add({resident.id, units::Attempt(1), engine.spec().id, engine.spec().epoch}, 2,
-             domain::Tier::kWithinShare, {Instant(150'000'000), Instant(0), resident.id}, resident);
+  const domain::AttemptRef ref{resident.id, units::Attempt(1), engine.spec().id,
+                               engine.spec().epoch};
+  engine.add({ref, 2, domain::Tier::kWithinShare, {Instant(150'000'000), Instant(0), resident.id}},
+             resident);
   const domain::Request small = request(3, 300, 10);  // together 1.1 x (1 + 130) = 144.1 ms
   EXPECT_TRUE(feasible(ask_for(small, Instant(100'000'000)), engine, kPolicy, Instant(0)).ok);
   const domain::Request large = request(3, 400, 10);  // together 1.1 x (1 + 140) = 155.1 ms
@@ -138,8 +143,8 @@ TEST(Predicate, BestEffortMakesWay) {
     spec.own_batching = own;
     EngineView engine(spec, kPolicy);
     const domain::Request r = request(1, 10, 10);
-    engine.add({r.id, units::Attempt(1), spec.id, spec.epoch}, 1, domain::Tier::kBestEffort,
-               {Instant::never(), Instant(0), r.id}, r);
+    const domain::AttemptRef ref{r.id, units::Attempt(1), spec.id, spec.epoch};
+    engine.add({ref, 1, domain::Tier::kBestEffort, {Instant::never(), Instant(0), r.id}}, r);
     const domain::Request urgent = request(2, 10, 10);
     Ask ask = ask_for(urgent, Instant(1'000'000'000));
     EXPECT_EQ(feasible(ask, engine, kPolicy, Instant(0)).ok, own);
