@@ -205,10 +205,9 @@ def settle(unit):
 def canary(folder):
     """Fails unless two sources with known findings are found wanting: a lint that reads no
     configuration, or takes a unit's sources for headers, would otherwise pass everything."""
-    wrong = {"src/first.cc": ("class badly_named {};\n", "readability-identifier-naming"),
-             "src/second.cc": ("#include <vector>\nusing std::vector;\n", "misc-unused-using-decls")}
+    wrong = {"first.cc": ("class badly_named {};\n", "readability-identifier-naming"),
+             "second.cc": ("#include <vector>\nusing std::vector;\n", "misc-unused-using-decls")}
     for name, (text, _) in wrong.items():
-        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
     said = Unit(folder, [folder / name for name in wrong], ["-std=c++20"]).lint()
     for name, (_, check) in wrong.items():
