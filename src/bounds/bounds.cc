@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bounds/fluid.h"
+#include "bounds/interval_lp.h"
 
 namespace tidegate::bounds {
 namespace {
@@ -28,7 +29,9 @@ class Sum {
     for (const Job& job : jobs) offered_ += job.weight;
     const Poured compute = knapsack(jobs, groups, Resource::kCompute);
     roofline_ += compute.kept;
-    fluid_ += std::min(compute.kept, fluid_kept(jobs, groups));
+    const double poured = std::min(compute.kept, fluid_kept(jobs, groups));
+    fluid_ += poured;
+    interval_lp_ += std::min(poured, interval_lp(jobs, groups));
     if (compute.available > 0) load_ = std::max(load_, compute.needed / compute.available);
   }
 
@@ -38,6 +41,7 @@ class Sum {
     if (offered_ <= 0) return values;
     values.roofline = std::clamp(roofline_ / offered_, 0.0, 1.0);
     values.fluid = std::clamp(fluid_ / offered_, 0.0, values.roofline);
+    values.interval_lp = std::clamp(interval_lp_ / offered_, 0.0, values.fluid);
     return values;
   }
 
@@ -45,6 +49,7 @@ class Sum {
   double offered_ = 0;
   double roofline_ = 0;
   double fluid_ = 0;
+  double interval_lp_ = 0;
   double load_ = 0;
 };
 

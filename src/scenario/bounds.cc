@@ -39,7 +39,7 @@ std::vector<bounds::Engine> engines(const sim::World& world) {
 report::Bounds bounds_of(const sim::World& world, const sim::Arrivals& arrivals) {
   const bounds::Setting setting{world.physics.step_noise, units::Instant(0) + world.horizon};
   const auto values = bounds::compute(offered(world, arrivals), engines(world), setting);
-  return {values.roofline, values.fluid, std::nullopt, std::nullopt};
+  return {values.roofline, values.fluid, values.interval_lp, std::nullopt};
 }
 
 }  // namespace tidegate::scenario

@@ -23,10 +23,10 @@ TEST(BoundsInRandomWorlds, AreNeverExceeded) {
     const report::Bounds bounds = scenario::bounds_of(random.world, random.arrivals());
     const report::Totals totals = run(random);
     const double attained = totals.attainment_offered();
-    ASSERT_LE(attained, *bounds.fluid + 1e-9) << "world " << seed;
-    ASSERT_LE(*bounds.fluid, *bounds.roofline) << "world " << seed;
-    near += totals.kept > 0 && attained > *bounds.fluid - 0.1 ? 1 : 0;
-    below_one += *bounds.fluid < 1 ? 1 : 0;
+    ASSERT_LE(attained, *bounds.interval_lp + 1e-9) << "world " << seed;
+    ASSERT_LE(*bounds.interval_lp, *bounds.fluid) << "world " << seed;
+    near += totals.kept > 0 && attained > *bounds.interval_lp - 0.1 ? 1 : 0;
+    below_one += *bounds.interval_lp < 1 ? 1 : 0;
   }
   // The worlds are of the kind in which a wrong bound would show.
   EXPECT_GT(near, 20);
