@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kRowsAtOnce = 8;  // for each group and resource
 // A round that lowers the value by less than this share, several times in a row, is the last.
-constexpr double kProgress = 1e-4;
+constexpr double kProgress = 1e-5;
 constexpr int kPatience = 3;
 
 // One option of one crowd.

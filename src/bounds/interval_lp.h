@@ -21,8 +21,8 @@
 namespace tidegate::bounds {
 
 struct IntervalOptions {
-  std::size_t most_columns = 1'200;  // with more jobs, crowds stand for them
-  std::size_t most_rounds = 40;      // of the solver
+  std::size_t most_columns = 20'000;  // with more jobs, crowds stand for them
+  std::size_t most_rounds = 200;      // of the solver
 };
 
 // Weight of the jobs of one model that can be kept at the most.
