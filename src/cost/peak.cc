@@ -1,6 +1,7 @@
 #include "cost/peak.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "units/integer.h"
 
@@ -10,13 +11,21 @@ using units::Tokens;
 
 namespace {
 
+// A power of two whose square is above v, at most twice the root of v. REQUIRES: v >= 0.
+std::int64_t above_sqrt(std::int64_t v) {
+  const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(v)));
+  return std::int64_t{1} << ((bits + 1) / 2);
+}
+
 // Largest r with r * r <= v, by Newton's method from above. REQUIRES: v >= 0.
 std::int64_t integer_sqrt(std::int64_t v) {
   if (v < 2) return v;
-  std::int64_t r = v / 2 + 1;
+  std::int64_t r = above_sqrt(v);
   for (std::int64_t next = (r + v / r) / 2; next < r; next = (r + v / r) / 2) r = next;
   return r;
 }
+
+}  // namespace
 
 bool longer_first(const Resident& a, const Resident& b) {
   if (a.remaining.mean != b.remaining.mean) return a.remaining.mean > b.remaining.mean;
@@ -24,22 +33,24 @@ bool longer_first(const Resident& a, const Resident& b) {
   return a.remaining.variance > b.remaining.variance;
 }
 
-}  // namespace
+// Most moments are far below the peak even with too large a spread, which spares them the root.
+void PeakSweep::add(const Resident& next) {
+  running_ += 1;
+  occupied_ += next.occupied;
+  variance_ = units::add_saturating(variance_, next.remaining.variance);
+  const Tokens mean = occupied_ + next.remaining.mean * running_;
+  const auto with_spread = [&](std::int64_t deviation) {
+    return mean + Tokens(units::multiply_divide(deviation, z_thousandths_, 1'000));
+  };
+  if (with_spread(above_sqrt(variance_)) <= peak_) return;
+  peak_ = std::max(peak_, with_spread(integer_sqrt(variance_)));
+}
 
 Tokens predicted_peak(std::span<Resident> residents, std::int64_t z_thousandths) {
   std::sort(residents.begin(), residents.end(), longer_first);
-  Tokens peak(0);
-  Tokens occupied(0);
-  std::int64_t variance = 0;
-  std::int64_t running = 0;
-  for (const Resident& resident : residents) {
-    running += 1;
-    occupied += resident.occupied;
-    variance = units::add_saturating(variance, resident.remaining.variance);
-    const Tokens spread(units::multiply_divide(integer_sqrt(variance), z_thousandths, 1'000));
-    peak = std::max(peak, occupied + resident.remaining.mean * running + spread);
-  }
-  return peak;
+  PeakSweep sweep(z_thousandths);
+  for (const Resident& resident : residents) sweep.add(resident);
+  return sweep.peak();
 }
 
 }  // namespace tidegate::cost

@@ -19,8 +19,30 @@ struct Resident {
   Remaining remaining;        // still to come
 };
 
+// The order of the sweep: longest remaining first; equals by what they hold.
+bool longer_first(const Resident& a, const Resident& b);
+
+// The peak of residents that are added one by one, for a caller who keeps them sorted.
+class PeakSweep {
+ public:
+  // z in thousandths (1'650 = 1.65). REQUIRES: z_thousandths >= 0.
+  explicit PeakSweep(std::int64_t z_thousandths) : z_thousandths_(z_thousandths) {}
+
+  // REQUIRES: nobody that goes before `next` (longer_first) is still to come.
+  void add(const Resident& next);
+  units::Tokens peak() const { return peak_; }
+
+ private:
+  std::int64_t z_thousandths_;
+  std::int64_t running_ = 0;
+  std::int64_t variance_ = 0;
+  units::Tokens occupied_{0};
+  units::Tokens peak_{0};
+};
+
 // Expected peak in tokens plus z standard deviations, z in thousandths (1'650 = 1.65). The variance
 // of each moment is that of the sequences that run then. Sorts `residents`: O(n log n).
+// REQUIRES: z_thousandths >= 0.
 units::Tokens predicted_peak(std::span<Resident> residents, std::int64_t z_thousandths);
 
 }  // namespace tidegate::cost

@@ -87,7 +87,7 @@ Nanos predict(const StepCoefficients& law, const StepShape& shape) {
       (shape.prefill_tokens > 0 ? law.prefill_fs : 0) + Int128{law.per_decode_fs} * shape.decodes +
       Int128{law.per_kv_token_fs} * shape.kv_tokens +
       Int128{law.per_attention_fs} * shape.attention;
-  return Nanos(units::narrow_saturating((fs + kFemtosPerNano - 1) / kFemtosPerNano));
+  return Nanos(units::divide_narrow(fs + kFemtosPerNano - 1, kFemtosPerNano));
 }
 
 Tokens largest_chunk(const StepCoefficients& law, const StepShape& shape, Tokens context,

@@ -126,23 +126,25 @@ SlotIndex PoolScheduler::enter(const Request& request, const Reservation& reserv
 void PoolScheduler::start_waiting(SlotIndex slot) {
   const Expectation expected = expectation(slot);
   if (const auto refusal = may_not_wait(slot, expected)) return finish(slot, *refusal, {});
-  if (promise_is_lost(slot, expected)) {
+  const Instant gives_up = gives_up_after(slot);
+  if (promise_is_lost(slot, expected, gives_up)) {
     if (!downgrade(slot)) return finish(slot, too_late(slot, expected), {});
-    if (table_[slot].phase == Phase::kWaiting) keep_waiting(slot, expectation(slot));
-    return;
+    if (table_[slot].phase != Phase::kWaiting) return;
+    return keep_waiting(slot, expectation(slot), gives_up_after(slot));
   }
-  keep_waiting(slot, expected);
+  keep_waiting(slot, expected, gives_up);
 }
 
-void PoolScheduler::keep_waiting(SlotIndex slot, const Expectation& expected) {
-  timers_.set(slot, gives_up_after(slot));
-  hold(slot, expected);
+void PoolScheduler::keep_waiting(SlotIndex slot, const Expectation& expected, Instant gives_up) {
+  timers_.set(slot, gives_up);
+  hold(slot, expected, gives_up);
 }
 
 // Waiting is hopeless already, or will be by all that is known and the tenant wants to hear it now.
-bool PoolScheduler::promise_is_lost(SlotIndex slot, const Expectation& expected) const {
+bool PoolScheduler::promise_is_lost(SlotIndex slot, const Expectation& expected,
+                                    Instant gives_up) const {
   const Entry& entry = table_[slot];
-  if (now_ >= gives_up_after(slot)) return true;
+  if (now_ >= gives_up) return true;
   return accounts_[entry.tenant].tenant().on_overload != OnOverload::kQueue && expected.measured &&
          expected.first_token > entry.key.due;
 }

@@ -39,23 +39,26 @@ bool PoolScheduler::can_run(SlotIndex slot) const {
 // The first instant at which waiting is no longer worth while; never() when it always is.
 Instant PoolScheduler::gives_up_after(SlotIndex slot) const {
   const Entry& entry = table_[slot];
-  if (!can_run(slot)) {
-    return std::min(entry.key.due, entry.waits_since + config_.policy.no_engine_grace);
-  }
   const Ask ask = ask_for(slot);
+  bool can_run = false;
   Instant latest(0);
   for (const EngineIndex index : models_[entry.model].engines) {
     const EngineView& engine = engines_[index];
-    if (could_use(entry.request, engine)) latest = std::max(latest, hopeless_after(ask, engine));
+    if (!could_use(entry.request, engine)) continue;
+    can_run = true;
+    latest = std::max(latest, hopeless_after(ask, engine));
+    if (latest == Instant::never()) return latest;
   }
-  return latest == Instant::never() ? latest : latest + Nanos(1);
+  if (can_run) return latest + Nanos(1);
+  return std::min(entry.key.due, entry.waits_since + config_.policy.no_engine_grace);
 }
 
 void PoolScheduler::expire_waiting(SlotIndex slot) {
   const Instant at = gives_up_after(slot);
   if (at > now_) return timers_.set(slot, at);
   if (!can_run(slot) || !downgrade(slot)) return give_up(slot);
-  if (table_[slot].phase == Phase::kWaiting) keep_waiting(slot, expectation(slot));
+  if (table_[slot].phase != Phase::kWaiting) return;
+  keep_waiting(slot, expectation(slot), gives_up_after(slot));
 }
 
 void PoolScheduler::give_up(SlotIndex slot) {
@@ -123,7 +126,7 @@ void PoolScheduler::settle(Entry& entry, const domain::Usage& usage, bool refuse
   if (entry.charged == Nanos(0)) return;
   const EngineView& engine = engines_[entry.engine];
   const Nanos price = engine.price(usage.prompt - usage.cached_prompt, usage.output);
-  room_.shares().charge(entry.lane, price - entry.charged);
+  room_.charge(entry.lane, price - entry.charged);
 }
 
 // The one release path: whatever the cause, everything the request holds is given back here.

@@ -115,7 +115,7 @@ void PoolScheduler::try_failed(SlotIndex slot, Reason reason) {
   engines_[failed].release(entry.pledge);
   stop_running(slot);
   if (!again) return finish(slot, {.outcome = Outcome::kEngineFailed, .reason = reason}, usage);
-  room_.shares().charge(entry.lane, -entry.charged);
+  room_.charge(entry.lane, -entry.charged);
   entry.charged = Nanos(0);
   entry.avoid = failed;
   entry.waits_since = now_;
@@ -123,10 +123,11 @@ void PoolScheduler::try_failed(SlotIndex slot, Reason reason) {
   join_lane(slot);
   counters_.retries += 1;
   if (try_newcomer(slot)) return;
-  if (now_ >= gives_up_after(slot)) {
+  const units::Instant gives_up = gives_up_after(slot);
+  if (now_ >= gives_up) {
     return finish(slot, {.outcome = Outcome::kEngineFailed, .reason = reason}, {});
   }
-  keep_waiting(slot, expectation(slot));
+  keep_waiting(slot, expectation(slot), gives_up);
 }
 
 void PoolScheduler::on(const domain::Accepted& event) {

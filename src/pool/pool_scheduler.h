@@ -100,8 +100,8 @@ class PoolScheduler {
   std::optional<Refusal> cannot_run(const domain::Request& request, std::size_t model) const;
   SlotIndex enter(const domain::Request& request, const Reservation& reservation);
   void start_waiting(SlotIndex slot);
-  void keep_waiting(SlotIndex slot, const Expectation& expected);
-  bool promise_is_lost(SlotIndex slot, const Expectation& expected) const;
+  void keep_waiting(SlotIndex slot, const Expectation& expected, units::Instant gives_up);
+  bool promise_is_lost(SlotIndex slot, const Expectation& expected, units::Instant gives_up) const;
   Refusal too_late(SlotIndex slot, const Expectation& expected) const;
   std::optional<Refusal> may_not_wait(SlotIndex slot, const Expectation& expected);
   std::optional<Refusal> queue_full(SlotIndex slot);
@@ -124,7 +124,7 @@ class PoolScheduler {
   void count_drip(const Entry& entry, units::Nanos price);
   bool drip_due(std::size_t model);
   void announce(std::size_t model);
-  void hold(SlotIndex slot, const Expectation& expectation);
+  void hold(SlotIndex slot, const Expectation& expectation, units::Instant gives_up);
   Expectation expectation(SlotIndex slot) const;
   units::Nanos next_end_of(std::size_t tenant) const;
 

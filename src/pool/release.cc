@@ -218,7 +218,7 @@ void PoolScheduler::assign(SlotIndex slot, EngineIndex index, const Verdict& ver
   entry.tier = room_.tier(entry.lane);
   const domain::Footprint& footprint = entry.request.footprint;
   const Nanos price = engine.price(footprint.prompt, cost::remaining(footprint, Tokens(0)).mean);
-  room_.shares().charge(entry.lane, price);
+  room_.charge(entry.lane, price);
   entry.charged = price;
   leave_room(slot);
   count_drip(entry, price);
@@ -261,7 +261,7 @@ bool PoolScheduler::drip_due(std::size_t model) {
   return credit >= engine.price(footprint.prompt, cost::remaining(footprint, Tokens(0)).mean);
 }
 
-void PoolScheduler::hold(SlotIndex slot, const Expectation& expectation) {
+void PoolScheduler::hold(SlotIndex slot, const Expectation& expectation, Instant gives_up) {
   Entry& entry = table_[slot];
   entry.announced_position = expectation.position;
   entry.announced_eta = expectation.start;
@@ -271,7 +271,7 @@ void PoolScheduler::hold(SlotIndex slot, const Expectation& expectation) {
       .reason = blocked ? domain::Reason::kInFlight : expectation.reason,
       .position = expectation.position,
       .eta = expectation.start,
-      .hopeless_after = gives_up_after(slot),
+      .hopeless_after = gives_up,
   });
 }
 
@@ -287,7 +287,9 @@ void PoolScheduler::announce(std::size_t model) {
                                                            : entry.announced_eta - expected.start;
   const bool halved = expected.position <= entry.announced_position / 2 &&
                       expected.position < entry.announced_position;
-  if (halved || moved > rest / 4 + units::milliseconds(10)) hold(slot, expected);
+  if (halved || moved > rest / 4 + units::milliseconds(10)) {
+    hold(slot, expected, gives_up_after(slot));
+  }
 }
 
 }  // namespace tidegate::pool

@@ -36,14 +36,26 @@ constexpr std::int64_t narrow_saturating(Int128 v) {
 
 // a * b, held at the limits of int64.
 constexpr std::int64_t multiply_saturating(std::int64_t a, std::int64_t b) {
-  return narrow_saturating(static_cast<Int128>(a) * b);
+  std::int64_t product = 0;
+  if (!__builtin_mul_overflow(a, b, &product)) return product;
+  return (a < 0) == (b < 0) ? std::numeric_limits<std::int64_t>::max()
+                            : std::numeric_limits<std::int64_t>::min();
+}
+
+// value / divisor, rounded towards zero and held at the limits of int64. A value that fits 64 bits,
+// as nearly all do, is divided in 64 bits. REQUIRES: divisor > 0.
+constexpr std::int64_t divide_narrow(Int128 value, std::int64_t divisor) {
+  const auto low = static_cast<std::int64_t>(value);
+  return low == value ? low / divisor : narrow_saturating(value / divisor);
 }
 
 // a * numerator / denominator without intermediate overflow, rounded towards zero.
 // REQUIRES: denominator != 0.
 constexpr std::int64_t multiply_divide(std::int64_t a, std::int64_t numerator,
                                        std::int64_t denominator) {
-  return narrow_saturating(static_cast<Int128>(a) * numerator / denominator);
+  const Int128 product = static_cast<Int128>(a) * numerator;
+  if (denominator > 0) return divide_narrow(product, denominator);
+  return narrow_saturating(product / denominator);
 }
 
 // Smallest q with q * divisor >= value. REQUIRES: value >= 0, divisor > 0.

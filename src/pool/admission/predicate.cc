@@ -29,7 +29,6 @@ struct Situation {
   const Load& load;
   cost::Resident newcomer;
   Work own;
-  Work ahead;
   Nanos step_left;
   Tokens peak{0};
 
@@ -37,7 +36,7 @@ struct Situation {
     return now + step_left + engine.prefill_time(load, work);
   }
   Instant own_finish() const {
-    Work work = ahead;
+    Work work = engine.ahead_of(ask.tier, ask.key);
     work += own;
     return finish(work);
   }
@@ -60,18 +59,21 @@ Situation situation(const Ask& ask, const EngineView& engine, const PoolPolicy& 
           .load = load,
           .newcomer = engine.resident(footprint),
           .own = prefill_work(footprint.prompt, footprint.prompt),
-          .ahead = engine.ahead_of(ask.tier, ask.key),
           .step_left = engine.step_left(load, now)};
 }
 
-// Part 4. Leaves the peak in the situation for part 3.
+// Part 4, sequences. Asked first of all: most engines that refuse are full.
+std::optional<Verdict> sequences(const EngineView& engine, domain::Tier tier) {
+  const Load& load = engine.load(tier);
+  const std::int64_t most = engine.spec().limits.max_sequences;
+  if (load.sequences == 0 || load.sequences < most) return std::nullopt;
+  return failed(Part::kMemory, Reason::kSequencesFull, Resource::kSequences,
+                sequences_drain(engine, tier, load.sequences + 1 - most));
+}
+
+// Part 4, memory. Leaves the peak in the situation for part 3.
 std::optional<Verdict> memory(Situation& s) {
   const domain::Tier tier = s.ask.tier;
-  if (s.load.sequences >= s.engine.spec().limits.max_sequences) {
-    const std::int64_t over = s.load.sequences + 1 - s.engine.spec().limits.max_sequences;
-    return failed(Part::kMemory, Reason::kSequencesFull, Resource::kSequences,
-                  sequences_drain(s.engine, tier, over));
-  }
   const Tokens capacity = s.engine.capacity();
   s.peak = s.engine.peak(tier, &s.newcomer, capacity);
   if (s.peak <= capacity) return std::nullopt;
@@ -94,13 +96,16 @@ std::optional<Verdict> pace(const Situation& s) {
 
 // Does somebody who would have been on time come too late because of the newcomer before it?
 bool breaks_another(const Situation& s) {
-  Work work = s.ahead;
-  for (const PledgeIndex index : s.engine.prefilling()) {
-    const Pledge& other = s.engine.pledge(index);
-    const bool behind = other.tier != s.ask.tier ? other.tier > s.ask.tier : s.ask.key < other.key;
-    if (!behind) continue;
-    work += prefill_work(other.footprint.prompt, other.prefill_left);
-    if (other.key.due == Instant::never() || !s.engine.gates(other, s.ask.tier)) continue;
+  const PrefillLine& line = s.engine.prefilling();
+  const std::size_t first = line.count_before(s.ask.tier, s.ask.key);
+  if (first == line.size()) return false;
+  Work all = line.work_of_first(line.size());
+  all += s.own;
+  const Instant latest = s.now + s.step_left + s.engine.prefill_time_bound(s.load, all);
+  for (std::size_t i = first; i < line.size(); ++i) {
+    const PrefillLine::Place& other = line.places()[i];
+    if (other.key.due >= latest || !s.engine.gates(other.tier, s.ask.tier)) continue;
+    const Work work = line.work_of_first(i + 1);
     Work with = work;
     with += s.own;
     if (s.finish(work) <= other.key.due && s.finish(with) > other.key.due) return true;
@@ -180,6 +185,7 @@ Verdict feasible(const Ask& ask, const EngineView& engine, const PoolPolicy& pol
   if (!cost::can_ever_fit(engine.spec(), ask.request->footprint)) {
     return failed(Part::kMemory, Reason::kKvFull, Resource::kKvBlocks, Nanos::max());
   }
+  if (const auto full = sequences(engine, ask.tier)) return *full;
   Situation s = situation(ask, engine, policy, now);
   Verdict verdict{.ok = true};
   if (s.load.sequences > 0) {

@@ -18,21 +18,7 @@ namespace {
 // A prediction is renewed after this many produced tokens.
 constexpr Tokens kRefreshEvery{32};
 
-bool served_before(const Pledge& a, const Pledge& b) {
-  return a.tier != b.tier ? a.tier < b.tier : a.key < b.key;
-}
-
 }  // namespace
-
-Work prefill_work(Tokens prompt, Tokens left) {
-  cost::StepShape shape;
-  shape.add_chunk(prompt - left, left);
-  return {.requests = 1, .prefill = left, .attention = shape.attention};
-}
-
-cost::StepShape Load::decode_shape() const {
-  return {.decodes = decodes, .kv_tokens = decode_context.value()};
-}
 
 EngineView::EngineView(const domain::EngineSpec& spec, const PoolPolicy& policy)
     : policy_(policy), law_(spec.law, spec.calibrated) {
@@ -52,7 +38,9 @@ void EngineView::set_spec(const domain::EngineSpec& spec) {
   ledger_.reserve(expected);
   free_.reserve(expected);
   prefilling_.reserve(expected);
-  scratch_.reserve(expected + 1);
+  sums_.reserve(expected);
+  sums_without_best_effort_.reserve(expected);
+  residents_.reserve(expected);
   stale_ = true;
 }
 
@@ -85,22 +73,40 @@ PledgeIndex EngineView::add(const Claim& claim, const domain::Request& request) 
                     .prefill_left = request.footprint.prompt,
                     .used = true};
   refresh(ledger_[index]);
-  start_prefill(index);
+  count_in(ledger_[index], index);
   count_ += 1;
-  stale_ = true;
   return index;
 }
 
-void EngineView::start_prefill(PledgeIndex index) {
-  const auto place = std::upper_bound(
-      prefilling_.begin(), prefilling_.end(), index,
-      [&](PledgeIndex a, PledgeIndex b) { return served_before(ledger_[a], ledger_[b]); });
-  prefilling_.insert(place, index);
+EngineView::Kept EngineView::kept(const Pledge& pledge) {
+  return {{pledge.held, pledge.ghost() ? cost::Remaining{} : pledge.remaining},
+          pledge.tier == Tier::kBestEffort};
 }
 
-void EngineView::stop_prefill(PledgeIndex index) {
-  ledger_[index].prefill_left = Tokens(0);
-  std::erase(prefilling_, index);
+// Entries that are equal in all of this are interchangeable.
+bool EngineView::kept_before(const Kept& a, const Kept& b) {
+  if (cost::longer_first(a.resident, b.resident)) return true;
+  return !cost::longer_first(b.resident, a.resident) && a.best_effort < b.best_effort;
+}
+
+void EngineView::count_in(const Pledge& pledge, PledgeIndex index) {
+  const Kept one = kept(pledge);
+  residents_.insert(std::upper_bound(residents_.begin(), residents_.end(), one, kept_before), one);
+  sums_.add(pledge);
+  if (pledge.tier != Tier::kBestEffort) sums_without_best_effort_.add(pledge);
+  if (!pledge.ghost() && pledge.produced == Tokens(0)) prefilling_.insert(pledge, index);
+  stale_ = true;
+}
+
+void EngineView::count_out(const Pledge& pledge) {
+  const Kept one = kept(pledge);
+  const auto at = std::lower_bound(residents_.begin(), residents_.end(), one, kept_before);
+  TIDEGATE_CHECK(at != residents_.end() && !kept_before(one, *at));
+  residents_.erase(at);
+  sums_.remove(pledge);
+  if (pledge.tier != Tier::kBestEffort) sums_without_best_effort_.remove(pledge);
+  if (!pledge.ghost() && pledge.produced == Tokens(0)) prefilling_.erase(pledge);
+  stale_ = true;
 }
 
 Tokens EngineView::whole_blocks(Tokens tokens) const {
@@ -118,36 +124,44 @@ void EngineView::refresh(Pledge& pledge) {
 bool EngineView::produce(PledgeIndex index, Tokens count, Instant now) {
   Pledge& pledge = ledger_[index];
   const bool first = pledge.produced == Tokens(0);
-  pledge.produced += count;
-  const bool late = now > pledge.promise.token_due(pledge.produced.value() - 1);
-  const bool changed = first || late != pledge.late || pledge.produced >= pledge.refresh_at;
+  const Tokens produced = pledge.produced + count;
+  const bool late = now > pledge.promise.token_due(produced.value() - 1);
+  if (!first && late == pledge.late && produced < pledge.refresh_at) {
+    pledge.produced = produced;
+    return false;
+  }
+  count_out(pledge);
+  pledge.produced = produced;
   pledge.late = late;
-  if (!changed) return false;
-  if (first) stop_prefill(index);
+  if (first) pledge.prefill_left = Tokens(0);
   refresh(pledge);
-  stale_ = true;
+  count_in(pledge, index);
   return true;
 }
 
 void EngineView::disown(PledgeIndex index) {
-  ledger_[index].slot = kNoSlot;
-  stop_prefill(index);
-  stale_ = true;
+  Pledge& pledge = ledger_[index];
+  count_out(pledge);
+  pledge.slot = kNoSlot;
+  pledge.prefill_left = Tokens(0);
+  count_in(pledge, index);
 }
 
 void EngineView::release(PledgeIndex index) {
   TIDEGATE_CHECK(ledger_[index].used);
-  stop_prefill(index);
+  count_out(ledger_[index]);
   ledger_[index] = {};
   free_.push_back(index);
   count_ -= 1;
-  stale_ = true;
 }
 
 void EngineView::clear() {
   ledger_.clear();
   free_.clear();
   prefilling_.clear();
+  sums_.clear();
+  sums_without_best_effort_.clear();
+  residents_.clear();
   count_ = 0;
   foreign_ = Tokens(0);
   step_end_ = Instant();
@@ -160,8 +174,8 @@ void EngineView::report(const domain::StateReport& report) {
   step_end_ = report.step_end;
   Tokens known{0};
   Tokens held{0};
-  for (const PledgeIndex index : prefilling_) {
-    if (ledger_[index].accepted) known += ledger_[index].prefill_left;
+  for (const PrefillLine::Place& place : prefilling_.places()) {
+    if (ledger_[place.pledge].accepted) known += place.work.prefill;
   }
   for (const Pledge& pledge : ledger_) {
     if (pledge.used) held += whole_blocks(pledge.footprint.prompt + pledge.produced);
@@ -171,36 +185,24 @@ void EngineView::report(const domain::StateReport& report) {
   foreign_ = std::max(Tokens(0), used - held);
   // What was computed, or found in the cache, since the last report belongs to the first in line.
   Tokens done = std::max(Tokens(0), known - std::max(Tokens(0), report.prefill_backlog));
-  for (const PledgeIndex index : prefilling_) {
-    Pledge& pledge = ledger_[index];
+  for (std::size_t i = 0; i < prefilling_.size() && done > Tokens(0); ++i) {
+    Pledge& pledge = ledger_[prefilling_.places()[i].pledge];
     if (!pledge.accepted) continue;
     const Tokens step = std::min(done, pledge.prefill_left);
     pledge.prefill_left -= step;
     done -= step;
+    prefilling_.update(i, pledge);
   }
   stale_ = true;
 }
 
 Load EngineView::sum(Tier tier) const {
-  Load load;
-  load.held = foreign_;
-  for (const Pledge& pledge : ledger_) {
-    if (!gates(pledge, tier)) continue;
-    load.sequences += 1;
-    load.held += pledge.held;
-    if (pledge.ghost()) continue;
-    load.remaining += pledge.remaining.mean;
-    load.variance = units::add_saturating(load.variance, pledge.remaining.variance);
-    const bool paced = pledge.promise.token_pace > Nanos(0) && !pledge.late;
-    if (paced) load.promised_pace = std::min(load.promised_pace, pledge.promise.token_pace);
-    if (pledge.produced == Tokens(0)) {
-      load.prefill += prefill_work(pledge.footprint.prompt, pledge.prefill_left);
-      continue;
-    }
-    if (paced) load.running_pace = std::min(load.running_pace, pledge.promise.token_pace);
-    load.decodes += 1;
-    load.decode_context += pledge.context;
-  }
+  const bool all = !makes_way(tier);
+  Load load = all ? sums_.load() : sums_without_best_effort_.load();
+  load.held += foreign_;
+  // Best effort is at the end of the line.
+  load.prefill = prefilling_.work_of_first(all ? prefilling_.size()
+                                               : prefilling_.count_before(Tier::kBestEffort));
   derive(load);
   return load;
 }
@@ -255,13 +257,18 @@ Tokens EngineView::peak(Tier tier, const cost::Resident* extra, Tokens enough) c
   const Tokens bound = cost::predicted_peak({&sum, 1}, policy_.peak_z_thousandths);
   if (bound <= enough) return bound;
 
-  scratch_.clear();
-  for (const Pledge& pledge : ledger_) {
-    if (!gates(pledge, tier)) continue;
-    scratch_.push_back({pledge.held, pledge.ghost() ? cost::Remaining{} : pledge.remaining});
+  cost::PeakSweep sweep(policy_.peak_z_thousandths);
+  bool added = extra == nullptr;
+  for (const Kept& one : residents_) {
+    if (one.best_effort && makes_way(tier)) continue;
+    if (!added && cost::longer_first(*extra, one.resident)) {
+      sweep.add(*extra);
+      added = true;
+    }
+    sweep.add(one.resident);
   }
-  if (extra != nullptr) scratch_.push_back(*extra);
-  return foreign_ + cost::predicted_peak(scratch_, policy_.peak_z_thousandths);
+  if (!added) sweep.add(*extra);
+  return foreign_ + sweep.peak();
 }
 
 Nanos EngineView::step_left(const Load& load, Instant now) const {
@@ -269,19 +276,7 @@ Nanos EngineView::step_left(const Load& load, Instant now) const {
 }
 
 Work EngineView::ahead_of(Tier tier, const OrderKey& key) const {
-  const auto first_to = [&](const Pledge& pledge) {
-    return pledge.tier != tier ? pledge.tier < tier : pledge.key < key;
-  };
-  // Usually a newcomer is due last.
-  if (prefilling_.empty() || first_to(ledger_[prefilling_.back()]))
-    return load(Tier::kBestEffort).prefill;
-  Work work;
-  for (const PledgeIndex index : prefilling_) {
-    const Pledge& pledge = ledger_[index];
-    if (!first_to(pledge)) break;
-    work += prefill_work(pledge.footprint.prompt, pledge.prefill_left);
-  }
-  return work;
+  return prefilling_.work_of_first(prefilling_.count_before(tier, key));
 }
 
 Nanos EngineView::prefill_time(const Load& load, const Work& work) const {
@@ -291,6 +286,17 @@ Nanos EngineView::prefill_time(const Load& load, const Work& work) const {
   shape.prefill_tokens = units::divide_up(work.prefill.value(), steps);
   shape.attention = work.attention / steps;
   return law_.guarded(shape) * steps;
+}
+
+// A part takes no more steps, puts no more than a whole chunk into each, and all its attention is
+// no more; the law is affine in attention. The margin covers what the law rounds in each step.
+Nanos EngineView::prefill_time_bound(const Load& load, const Work& work) const {
+  if (work.prefill <= Tokens(0)) return Nanos(0);
+  const std::int64_t steps = units::divide_up(work.prefill.value(), load.chunk.value());
+  cost::StepShape shape = load.decode_shape();
+  shape.prefill_tokens = load.chunk.value();
+  shape.attention = units::add_saturating(work.attention / steps, 1);
+  return (law_.guarded(shape) + units::microseconds(1)) * steps;
 }
 
 Nanos EngineView::price(Tokens prefill, Tokens output) const {

@@ -10,70 +10,18 @@
 #include <optional>
 #include <vector>
 
-#include "cost/length_forecast.h"
 #include "cost/peak.h"
 #include "cost/step_law.h"
 #include "domain/engine_spec.h"
 #include "domain/seam.h"
 #include "pool/config.h"
-#include "pool/queueing/order.h"
+#include "pool/placement/load_sums.h"
+#include "pool/placement/pledge.h"
+#include "pool/placement/prefill_line.h"
 
 namespace tidegate::pool {
 
 enum class EngineState : std::uint8_t { kReady, kDraining, kLost };
-
-using PledgeIndex = std::uint32_t;
-
-// One request on one engine, from Assign until the engine confirms that nothing of it is left.
-struct Pledge {
-  domain::AttemptRef ref;
-  SlotIndex slot = kNoSlot;  // kNoSlot: ended for its caller, the engine has yet to confirm
-  domain::Tier tier = domain::Tier::kWithinShare;
-  OrderKey key;
-  domain::Promise promise;
-  domain::Footprint footprint;
-  units::Tokens produced{0};
-  units::Tokens prefill_left{0};
-  bool accepted = false;
-
-  // As of the last refresh; predictions move only every so many tokens.
-  units::Tokens held{0};     // in whole blocks
-  units::Tokens context{0};  // tokens
-  cost::Remaining remaining{};
-  units::Tokens refresh_at{0};
-  bool late = false;  // its last token missed its due time: it gates nobody
-  bool used = false;
-
-  bool ghost() const { return slot == kNoSlot; }
-};
-
-// What gates a newcomer: sums over the pledges that would not make way for it.
-struct Load {
-  std::int64_t sequences = 0;
-  std::int64_t decodes = 0;
-  units::Tokens decode_context{0};
-  units::Tokens held{0};  // foreign load included
-  units::Tokens remaining{0};
-  std::int64_t variance = 0;
-  units::Nanos running_pace = units::Nanos::max();   // tightest of those that decode
-  units::Nanos promised_pace = units::Nanos::max();  // tightest of all
-  // Derived: the prefill a step can carry while all paces hold, and a step without any.
-  units::Tokens chunk{1};
-  units::Nanos step{0};
-  Work prefill;  // still to compute
-  // The mean time between two ends, taken as evenly staggered; 0 when nothing runs.
-  units::Nanos end_distance{0};
-
-  cost::StepShape decode_shape() const;
-};
-
-// Who takes a place on an engine, and where in the engine's order.
-struct Claim {
-  domain::AttemptRef ref;
-  SlotIndex slot = kNoSlot;
-  domain::Tier tier = domain::Tier::kWithinShare;
-  OrderKey key;
-};
 
 class EngineView {
  public:
@@ -94,7 +42,7 @@ class EngineView {
   const std::vector<Pledge>& ledger() const { return ledger_; }
   const Pledge& pledge(PledgeIndex index) const { return ledger_[index]; }
   // Pledges with prompt still to compute, in the order in which the engine serves them.
-  const std::vector<PledgeIndex>& prefilling() const { return prefilling_; }
+  const PrefillLine& prefilling() const { return prefilling_; }
   // The pledge of this very try. O(pledges).
   std::optional<PledgeIndex> find(const domain::AttemptRef& ref) const;
 
@@ -109,19 +57,16 @@ class EngineView {
   void report(const domain::StateReport& report);
 
   // What gates a newcomer of `tier`. Best effort makes way for others on engines that batch with
-  // our scheduler, which preempts it. O(pledges) after a change, else O(1).
+  // our scheduler, which preempts it. O(1), after a change O(prefilling).
   const Load& load(domain::Tier tier) const;
-  // Does this pledge gate a newcomer of `tier`?
-  bool gates(const Pledge& pledge, domain::Tier tier) const {
-    if (!pledge.used) return false;
-    const bool makes_way = spec_.own_batching && pledge.tier == domain::Tier::kBestEffort &&
-                           tier != domain::Tier::kBestEffort;
-    return !makes_way;
+  // Does a pledge of tier `promised` gate a newcomer of `tier`?
+  bool gates(domain::Tier promised, domain::Tier tier) const {
+    return promised != domain::Tier::kBestEffort || !makes_way(tier);
   }
   // KV tokens that predictions may fill.
   units::Tokens capacity() const;
   // Predicted peak of all that gates `tier`, and of `extra` when given, in whole-block tokens.
-  // Exact when it is above `enough`, else a cheap upper bound that is not. O(n log n) at most.
+  // Exact when it is above `enough`, else a cheap upper bound that is not. O(pledges) at most.
   units::Tokens peak(domain::Tier tier, const cost::Resident* extra, units::Tokens enough) const;
   // What the footprint occupies once its prompt is in, and how it is expected to grow.
   cost::Resident resident(const domain::Footprint& footprint) const;
@@ -131,15 +76,31 @@ class EngineView {
   Work ahead_of(domain::Tier tier, const OrderKey& key) const;
   // Time to compute so much prefill beside the running decodes.
   units::Nanos prefill_time(const Load& load, const Work& work) const;
+  // At least prefill_time() of `work` and of every part of it, which can be above that of the
+  // whole: fewer steps with more in each may be cheaper or dearer.
+  units::Nanos prefill_time_bound(const Load& load, const Work& work) const;
   // A decode step with half of everything in use: a price that does not move with the load.
   units::Nanos nominal_step() const { return nominal_step_; }
   // Engine time that a request is worth: its prefill and its share of nominal decode steps.
   units::Nanos price(units::Tokens prefill, units::Tokens output) const;
 
  private:
+  // One entry of the list that the sweep for the peak goes through.
+  struct Kept {
+    cost::Resident resident;
+    bool best_effort = false;
+  };
+  static Kept kept(const Pledge& pledge);
+  static bool kept_before(const Kept& a, const Kept& b);
+
+  // Does best effort make way for a newcomer of `tier`?
+  bool makes_way(domain::Tier tier) const {
+    return spec_.own_batching && tier != domain::Tier::kBestEffort;
+  }
   void refresh(Pledge& pledge);
-  void start_prefill(PledgeIndex index);
-  void stop_prefill(PledgeIndex index);
+  // Takes a pledge into every sum, and out of them with the values it was taken in with.
+  void count_in(const Pledge& pledge, PledgeIndex index);
+  void count_out(const Pledge& pledge);
   units::Tokens whole_blocks(units::Tokens tokens) const;
   Load sum(domain::Tier tier) const;
   void derive(Load& load) const;
@@ -154,7 +115,10 @@ class EngineView {
 
   std::vector<Pledge> ledger_;
   std::vector<PledgeIndex> free_;
-  std::vector<PledgeIndex> prefilling_;
+  PrefillLine prefilling_;
+  LoadSums sums_;
+  LoadSums sums_without_best_effort_;
+  std::vector<Kept> residents_;  // longest remaining first
   std::int64_t count_ = 0;
   units::Instant step_end_;
   units::Tokens foreign_{0};
@@ -162,10 +126,6 @@ class EngineView {
   mutable Load all_;
   mutable Load without_best_effort_;
   mutable bool stale_ = true;
-  mutable std::vector<cost::Resident> scratch_;
 };
-
-// Prefill work of `left` tokens at the end of a prompt of `prompt` tokens.
-Work prefill_work(units::Tokens prompt, units::Tokens left);
 
 }  // namespace tidegate::pool

@@ -58,11 +58,15 @@ void WaitingRoom::enter(SlotIndex slot, LaneIndex index, const OrderKey& key, co
   auto& active = by_model_[lane.model].active[static_cast<std::size_t>(lane.band)];
   if (lane.queue.empty()) {
     shares_.wake(index, group(lane), active);
+    forget_least(lane, shares_.served(index));
     lane.position = active.size();
     active.push_back(index);
   }
   lane.queue.insert(nodes_, slot, key, work);
-  if (lane.first == kNoSlot || key < nodes_[lane.first].key) lane.first = slot;
+  if (lane.first == kNoSlot || key < lane.first_key) {
+    lane.first = slot;
+    lane.first_key = key;
+  }
   waiting_ += 1;
   by_model_[lane.model].waiting += 1;
   of_tenant_[lane.tenant] += 1;
@@ -70,7 +74,10 @@ void WaitingRoom::enter(SlotIndex slot, LaneIndex index, const OrderKey& key, co
 
 void WaitingRoom::leave(SlotIndex slot, LaneIndex index) {
   Lane& lane = lanes_[index];
-  if (lane.first == slot) lane.first = lane.queue.after(nodes_, nodes_[slot].key);
+  if (lane.first == slot) {
+    lane.first = lane.queue.after(nodes_, lane.first_key);
+    if (lane.first != kNoSlot) lane.first_key = nodes_[lane.first].key;
+  }
   lane.queue.erase(nodes_, slot);
   waiting_ -= 1;
   by_model_[lane.model].waiting -= 1;
@@ -78,6 +85,7 @@ void WaitingRoom::leave(SlotIndex slot, LaneIndex index) {
   TIDEGATE_CHECK(waiting_ >= 0 && of_tenant_[lane.tenant] >= 0);
   if (!lane.queue.empty()) return;
   shares_.go_idle(index, group(lane));
+  forget_least(lane, shares_.served(index));
   auto& active = by_model_[lane.model].active[static_cast<std::size_t>(lane.band)];
   active[lane.position] = active.back();
   lanes_[active[lane.position]].position = lane.position;
@@ -92,12 +100,33 @@ std::span<const LaneIndex> WaitingRoom::active(std::size_t model, Band band) con
   return by_model_[model].active[static_cast<std::size_t>(band)];
 }
 
+void WaitingRoom::set_blocked(std::size_t tenant, bool blocked) {
+  if (this->blocked(tenant) == blocked) return;
+  blocked_[tenant] = blocked ? 1 : 0;
+  for (ModelRoom& room : by_model_) room.least_known = false;
+}
+
+void WaitingRoom::charge(LaneIndex index, units::Nanos cost) {
+  const std::int64_t before = shares_.served(index);
+  shares_.charge(index, cost);
+  forget_least(lanes_[index], std::min(before, shares_.served(index)));
+}
+
+// A lane that has, or had, been served so much changed: only one at the bottom moves the least.
+void WaitingRoom::forget_least(const Lane& lane, std::int64_t served) {
+  ModelRoom& room = by_model_[lane.model];
+  if (lane.band == Band::kShare && served <= room.least) room.least_known = false;
+}
+
 std::int64_t WaitingRoom::least_served(std::size_t model) const {
-  std::int64_t least = kNobody;
+  const ModelRoom& room = by_model_[model];
+  if (room.least_known) return room.least;
+  room.least = kNobody;
   for (const LaneIndex lane : active(model, Band::kShare)) {
-    if (blocked_[lanes_[lane].tenant] == 0) least = std::min(least, shares_.served(lane));
+    if (blocked_[lanes_[lane].tenant] == 0) room.least = std::min(room.least, shares_.served(lane));
   }
-  return least;
+  room.least_known = true;
+  return room.least;
 }
 
 Tier WaitingRoom::tier(const Lane& lane, LaneIndex index, std::int64_t least) const {
@@ -181,45 +210,55 @@ SlotIndex WaitingRoom::pick(std::size_t model, std::uint64_t turn) const {
 }
 
 void WaitingRoom::start(Walk& walk, std::size_t model, bool best_effort_first) const {
-  const std::int64_t least = least_served(model);
   walk.room_ = this;
-  walk.cursors_.clear();
-  for (const auto& list : by_model_[model].active) {
-    for (const LaneIndex index : list) {
-      const Lane& lane = lanes_[index];
-      if (blocked_[lane.tenant] != 0) continue;
-      const Tier of_lane = tier(lane, index, least);
-      if (best_effort_first && of_lane != Tier::kBestEffort) continue;
-      const bool by_service = of_lane == Tier::kBestEffort;
-      walk.cursors_.push_back({lane.first, index, of_lane, by_service ? shares_.served(index) : 0});
-    }
+  walk.model_ = model;
+  walk.least_ = least_served(model);
+  walk.enter(best_effort_first ? Tier::kBestEffort : Tier::kGuaranteed);
+}
+
+bool WaitingRoom::Walk::before(const Cursor& a, const Cursor& b) {
+  return a.served != b.served ? a.served < b.served : a.key < b.key;
+}
+
+void WaitingRoom::Walk::enter(Tier tier) {
+  constexpr std::array<Band, domain::kTierCount> kBandOf{Band::kGuaranteed, Band::kShare,
+                                                         Band::kShare, Band::kBestEffort};
+  tier_ = tier;
+  last_ = kNone;
+  cursors_.clear();
+  for (const LaneIndex index : room_->active(model_, kBandOf[static_cast<std::size_t>(tier)])) {
+    const Lane& lane = room_->lanes_[index];
+    if (room_->blocked_[lane.tenant] != 0 || room_->tier(lane, index, least_) != tier) continue;
+    const std::int64_t served = tier == Tier::kBestEffort ? room_->shares_.served(index) : 0;
+    cursors_.push_back({lane.first_key, lane.first, index, served});
   }
 }
 
-bool WaitingRoom::Walk::before(const Cursor& a, const Cursor& b) const {
-  if (a.tier != b.tier) return a.tier < b.tier;
-  if (a.served != b.served) return a.served < b.served;
-  return room_->nodes_[a.slot].key < room_->nodes_[b.slot].key;
-}
-
-SlotIndex WaitingRoom::Walk::next() {
-  std::size_t best = cursors_.size();
-  for (std::size_t i = 0; i < cursors_.size(); ++i) {
-    if (best == cursors_.size() || before(cursors_[i], cursors_[best])) best = i;
-  }
-  if (best == cursors_.size()) return kNoSlot;
-  Cursor& cursor = cursors_[best];
-  const SlotIndex slot = cursor.slot;
-  cursor.slot = room_->lanes_[cursor.lane].queue.after(room_->nodes_, room_->nodes_[slot].key);
+void WaitingRoom::Walk::advance(std::size_t index) {
+  Cursor& cursor = cursors_[index];
+  cursor.slot = room_->lanes_[cursor.lane].queue.after(room_->nodes_, cursor.key);
   if (cursor.slot == kNoSlot) {
     cursor = cursors_.back();
     cursors_.pop_back();
+  } else {
+    cursor.key = room_->nodes_[cursor.slot].key;
   }
-  return slot;
+}
+
+SlotIndex WaitingRoom::Walk::next() {
+  if (last_ != kNone) advance(last_);
+  while (cursors_.empty() && tier_ != Tier::kBestEffort) {
+    enter(static_cast<Tier>(static_cast<int>(tier_) + 1));
+  }
+  last_ = kNone;
+  for (std::size_t i = 0; i < cursors_.size(); ++i) {
+    if (last_ == kNone || before(cursors_[i], cursors_[last_])) last_ = i;
+  }
+  return last_ == kNone ? kNoSlot : cursors_[last_].slot;
 }
 
 void WaitingRoom::Walk::skip_to_best_effort() {
-  std::erase_if(cursors_, [](const Cursor& c) { return c.tier != Tier::kBestEffort; });
+  if (tier_ != Tier::kBestEffort) enter(Tier::kBestEffort);
 }
 
 }  // namespace tidegate::pool

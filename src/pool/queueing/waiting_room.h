@@ -36,7 +36,9 @@ class WaitingRoom {
   // REQUIRES: slot waits in lane `index`.
   void leave(SlotIndex slot, LaneIndex index);
   // A blocked tenant's requests keep their places but are not released.
-  void set_blocked(std::size_t tenant, bool blocked) { blocked_[tenant] = blocked ? 1 : 0; }
+  void set_blocked(std::size_t tenant, bool blocked);
+  // Service of a lane, see FairShares::charge().
+  void charge(LaneIndex lane, units::Nanos cost);
 
   bool blocked(std::size_t tenant) const { return blocked_[tenant] != 0; }
 
@@ -58,27 +60,34 @@ class WaitingRoom {
   // A waiting request of the model by round robin over ranks; kNoSlot when none waits.
   SlotIndex pick(std::size_t model, std::uint64_t turn) const;
 
-  FairShares& shares() { return shares_; }
   const FairShares& shares() const { return shares_; }
 
-  // Walks a model's requests in release order. A walk ends when the room changes.
+  // Walks a model's requests in release order. A walk ends when the room changes. It looks at the
+  // lanes of one tier at a time, since most walks end in their first.
   class Walk {
    public:
-    // kNoSlot at the end.
+    // kNoSlot at the end. O(lanes of the tier), and O(log waiting) for each one after the first.
     SlotIndex next();
     void skip_to_best_effort();
 
    private:
     friend class WaitingRoom;
     struct Cursor {
+      OrderKey key;  // of `slot`
       SlotIndex slot = kNoSlot;
       LaneIndex lane = 0;
-      domain::Tier tier = domain::Tier::kBestEffort;
       std::int64_t served = 0;  // orders best effort only
     };
-    bool before(const Cursor& a, const Cursor& b) const;
+    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+    static bool before(const Cursor& a, const Cursor& b);
+    void enter(domain::Tier tier);
+    void advance(std::size_t cursor);
 
     const WaitingRoom* room_ = nullptr;
+    std::size_t model_ = 0;
+    domain::Tier tier_ = domain::Tier::kBestEffort;
+    std::int64_t least_ = 0;
+    std::size_t last_ = kNone;  // the cursor that gave the last slot and has yet to move on
     std::vector<Cursor> cursors_;
   };
   // With best_effort_first, best effort is walked first (its drip) and the others not at all.
@@ -89,6 +98,7 @@ class WaitingRoom {
   struct Lane {
     OrderedQueue queue;
     SlotIndex first = kNoSlot;
+    OrderKey first_key;
     std::uint32_t model = 0;
     std::uint32_t tenant = 0;
     Band band = Band::kShare;
@@ -97,9 +107,13 @@ class WaitingRoom {
   struct ModelRoom {
     std::array<std::vector<LaneIndex>, kBandCount> active;
     std::int64_t waiting = 0;
+    // The least service of a lane in the share band that is not blocked, while it is known.
+    mutable std::int64_t least = 0;
+    mutable bool least_known = false;
   };
   std::size_t group(const Lane& lane) const;
   std::int64_t least_served(std::size_t model) const;
+  void forget_least(const Lane& lane, std::int64_t served);
   domain::Tier tier(const Lane& lane, LaneIndex index, std::int64_t least) const;
   Work ahead_in(LaneIndex other, SlotIndex slot, LaneIndex lane) const;
 

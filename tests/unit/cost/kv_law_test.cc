@@ -46,6 +46,21 @@ TEST(KvLaw, FitIsExactAtTheEdge) {
   EXPECT_FALSE(can_ever_fit(roomy, size(150, 1)));
 }
 
+// Law: the answer is that of counting blocks, for every length, block size and fixed cost.
+TEST(KvLaw, FitCountsBlocks) {
+  domain::EngineSpec spec = small_engine();
+  spec.limits.max_context = Tokens(1'000);
+  for (const std::int64_t block : {1, 3, 16}) {
+    for (const std::int64_t fixed : {0, 4, 10, 11}) {
+      spec.kv = {Tokens(block), Blocks(fixed)};
+      for (std::int64_t tokens = 2; tokens < 200; ++tokens) {
+        EXPECT_EQ(can_ever_fit(spec, size(1, tokens - 1)),
+                  blocks_for(spec.kv, Tokens(tokens)) <= spec.limits.kv_blocks);
+      }
+    }
+  }
+}
+
 // Law: nothing fits an engine that runs nothing, and an absurd size does not wrap into fitting.
 TEST(KvLaw, NothingFitsNowhere) {
   domain::EngineSpec spec = small_engine();

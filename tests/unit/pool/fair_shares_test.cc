@@ -28,7 +28,7 @@ struct Server {
     const SlotIndex slot = walk.next();
     const std::size_t tenant = owner[slot];
     const LaneIndex lane = room.lane_of(0, tenant, Band::kShare);
-    room.shares().charge(lane, units::Nanos(price[slot]));
+    room.charge(lane, units::Nanos(price[slot]));
     room.leave(slot, lane);
     served[tenant] += price[slot];
     free.push_back(slot);
