@@ -24,10 +24,11 @@ constexpr std::int64_t kFailuresTolerated = 3;
 }  // namespace
 
 struct BatchScheduler::State {
-  explicit State(const BatchConfig& config) : core(config), composer(core) {}
+  State(const BatchConfig& config, const StepPolicyFactory& make)
+      : core(config), policy(make ? make(core) : std::make_unique<Composer>(core)) {}
 
   Core core;
-  Composer composer;
+  std::unique_ptr<StepPolicy> policy;
   bool drained = false;  // core.events were handed out
 
   // Events that were handed out are gone before new ones come.
@@ -39,8 +40,8 @@ struct BatchScheduler::State {
   bool learn_to_avoid(StepFault fault, Blocks planned, Instant now);
 };
 
-BatchScheduler::BatchScheduler(const BatchConfig& config)
-    : state_(std::make_unique<State>(config)) {}
+BatchScheduler::BatchScheduler(const BatchConfig& config, const StepPolicyFactory& policy)
+    : state_(std::make_unique<State>(config, policy)) {}
 
 BatchScheduler::~BatchScheduler() = default;
 
@@ -67,7 +68,7 @@ void BatchScheduler::submit(const domain::Assign& assign, Instant now) {
     core.events.emplace_back(domain::Failed{assign.ref, refusal});
     return;
   }
-  core.sequences.add(assign, core.start_key(assign));
+  core.sequences.add(assign, state_->policy->start_key(assign));
   core.events.emplace_back(domain::Accepted{assign.ref});
 }
 
@@ -96,7 +97,7 @@ void BatchScheduler::abort_all(Outcome outcome, Instant now) {
 
 const StepPlan& BatchScheduler::compose(Instant now) {
   TIDEGATE_CHECK(!state_->core.outstanding);
-  state_->composer.compose(now);
+  state_->policy->compose(now);
   return state_->core.plan;
 }
 
@@ -149,7 +150,7 @@ bool BatchScheduler::State::learn_to_avoid(StepFault fault, Blocks planned, Inst
   const std::int64_t prefill = core.plan.shape.prefill_tokens;
   bool changed = prefill > 1;
   if (prefill > 0) core.prefill_cap = std::max<std::int64_t>(1, prefill / 2);
-  if (prefill == 0) changed = composer.shed_one(now);
+  if (prefill == 0) changed = policy->shed_one(now);
   if (fault == StepFault::kBroken) return changed;
   // It holds less than the plan wanted; an engine that cannot hold half is broken in other ways.
   const Blocks cached = core.kv.cached();

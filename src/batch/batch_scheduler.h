@@ -18,6 +18,7 @@
 #include "batch/batch_config.h"
 #include "batch/kv_blocks.h"
 #include "batch/step_plan.h"
+#include "batch/step_policy.h"
 #include "cost/step_law.h"
 #include "domain/seam.h"
 #include "units/quantity.h"
@@ -63,8 +64,9 @@ struct BatchCounters {
 
 class BatchScheduler {
  public:
+  // Decides with `policy`; without one with the house's own.
   // REQUIRES: positive limits in config.spec and block_tokens > 0.
-  explicit BatchScheduler(const BatchConfig& config);
+  explicit BatchScheduler(const BatchConfig& config, const StepPolicyFactory& policy = {});
   ~BatchScheduler();
   BatchScheduler(const BatchScheduler&) = delete;
   BatchScheduler& operator=(const BatchScheduler&) = delete;

@@ -40,7 +40,7 @@ void Composer::compose(Instant now) {
   plan_prompts();
   if (shape_.prefill_tokens == 0 && skipped_) resume_skipped();
   while (core_.kv.running() > 0 && shape_.empty() && give_way()) plan_prompts();
-  write_plan();
+  core_.write_plan(decodes_, shape_, now_);
 }
 
 bool Composer::shed_one(Instant now) {
@@ -53,10 +53,7 @@ bool Composer::shed_one(Instant now) {
 void Composer::reset(Instant now) {
   now_ = now;
   shape_ = {};
-  core_.plan.trims.clear();
-  core_.plan.copies.clear();
-  core_.plan.rows.clear();
-  core_.row_sequences.clear();
+  core_.begin_plan();
   started_ = 0;
   skipped_ = false;
   blocked_ = SequenceTable::kNone;
@@ -533,20 +530,11 @@ Composer::Start Composer::start(Index index, Nanos budget) {
 }
 
 void Composer::open(Index index, const KvBlocks::Hit& hit, Tokens chunk) {
+  core_.open(index, hit);
   Sequence& sequence = core_.sequences[index];
-  const Slot slot = core_.kv.open(hit);
-  const Tokens found(hit.blocks * core_.block_tokens());
-  if (hit.blocks > 0) core_.plan.copies.push_back({hit.slot, slot, found});
-  core_.sequences.start(index, slot);
-  sequence.computed = found;
-  core_.counters.shared_tokens += found;
-  core_.counters.recomputed_tokens += std::max(Tokens(0), sequence.lost - found);
-  sequence.lost = Tokens(0);
-  if (!sequence.started) sequence.cached_prompt = found;
-  sequence.started = true;
   started_ += 1;
   if (sequence.decoding()) return resume_decode(index);
-  const Tokens room = core_.kv.reach(slot, core_.kv.available()) - found;
+  const Tokens room = core_.kv.reach(sequence.slot, core_.kv.available()) - sequence.computed;
   take(sequence, std::min(chunk, room));
   if (sequence.take < sequence.pending()) partial_ += 1;
 }
@@ -559,33 +547,6 @@ void Composer::resume_decode(Index index) {
   decodes_.push_back(index);
   sequence.take = Tokens(1);
   tokens_left_ -= 1;
-}
-
-void Composer::write_plan() {
-  StepPlan& plan = core_.plan;
-  plan.number += 1;
-  for (const Index index : decodes_) add_row(index, true);
-  for (const Index index : core_.sequences.running()) {
-    const Sequence& sequence = core_.sequences[index];
-    if (sequence.take.value() > 0 && !sequence.decoding()) add_row(index, false);
-  }
-  core_.kv.unpin();
-  core_.kv.take_trims(plan.trims);
-  plan.shape = shape_;
-  plan.predicted = core_.law.mean(shape_);
-  core_.outstanding = !plan.idle();
-  core_.step_start = now_;
-}
-
-void Composer::add_row(Index index, bool decode) {
-  const Sequence& sequence = core_.sequences[index];
-  core_.plan.rows.push_back({.ref = sequence.assign.ref,
-                             .slot = sequence.slot,
-                             .from = sequence.computed,
-                             .count = sequence.take,
-                             .decode = decode,
-                             .samples = sequence.take == sequence.pending()});
-  core_.row_sequences.push_back(index);
 }
 
 }  // namespace tidegate::batch

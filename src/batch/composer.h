@@ -18,18 +18,17 @@
 #include "batch/core.h"
 #include "batch/pace.h"
 #include "batch/reservation.h"
+#include "batch/step_policy.h"
 #include "batch/victims.h"
 
 namespace tidegate::batch {
 
-class Composer {
+class Composer final : public StepPolicy {
  public:
   explicit Composer(Core& core);
-  // Fills core.plan. REQUIRES: core.outstanding is false.
-  void compose(units::Instant now);
-  // Preempts the least valuable running sequence; false when fewer than two run. REQUIRES: no plan
-  // outstanding.
-  bool shed_one(units::Instant now);
+  StartKey start_key(const domain::Assign& assign) override { return core_.start_key(assign); }
+  void compose(units::Instant now) override;
+  bool shed_one(units::Instant now) override;
 
  private:
   void reset(units::Instant now);
@@ -85,10 +84,6 @@ class Composer {
   void note_blocked(Index index);
   void open(Index index, const KvBlocks::Hit& hit, units::Tokens chunk);
   void resume_decode(Index index);
-
-  // Step 5.
-  void write_plan();
-  void add_row(Index index, bool decode);
 
   Core& core_;
   Reservation reservation_;

@@ -83,6 +83,53 @@ cost::Remaining Core::remaining(Sequence& sequence) const {
   return {std::max(Tokens(1), sequence.forecast.mean - since), sequence.forecast.variance};
 }
 
+void Core::begin_plan() {
+  plan.trims.clear();
+  plan.copies.clear();
+  plan.rows.clear();
+  row_sequences.clear();
+}
+
+void Core::open(Index index, const KvBlocks::Hit& hit) {
+  Sequence& sequence = sequences[index];
+  const Slot slot = kv.open(hit);
+  const Tokens found(hit.blocks * block_tokens());
+  if (hit.blocks > 0) plan.copies.push_back({hit.slot, slot, found});
+  sequences.start(index, slot);
+  sequence.computed = found;
+  counters.shared_tokens += found;
+  counters.recomputed_tokens += std::max(Tokens(0), sequence.lost - found);
+  sequence.lost = Tokens(0);
+  if (!sequence.started) sequence.cached_prompt = found;
+  sequence.started = true;
+}
+
+void Core::write_plan(std::span<const Index> decodes, const cost::StepShape& shape, Instant now) {
+  plan.number += 1;
+  for (const Index index : decodes) add_row(index, true);
+  for (const Index index : sequences.running()) {
+    const Sequence& sequence = sequences[index];
+    if (sequence.take.value() > 0 && !sequence.decoding()) add_row(index, false);
+  }
+  kv.unpin();
+  kv.take_trims(plan.trims);
+  plan.shape = shape;
+  plan.predicted = law.mean(shape);
+  outstanding = !plan.idle();
+  step_start = now;
+}
+
+void Core::add_row(Index index, bool decode) {
+  const Sequence& sequence = sequences[index];
+  plan.rows.push_back({.ref = sequence.assign.ref,
+                       .slot = sequence.slot,
+                       .from = sequence.computed,
+                       .count = sequence.take,
+                       .decode = decode,
+                       .samples = sequence.take == sequence.pending()});
+  row_sequences.push_back(index);
+}
+
 void Core::preempt(Index index) {
   Sequence& sequence = sequences[index];
   TIDEGATE_CHECK(sequence.running() && !sequence.aborting);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "batch/batch_config.h"
@@ -41,7 +42,7 @@ struct Core {
 
   // Time to compute what is pending of the sequence, alone, with `cached` tokens found; guarded.
   units::Nanos own_work(const Sequence& sequence, units::Tokens cached) const;
-  // Place of a try that has not been demoted.
+  // Place of a try that has not been demoted, in the house's order.
   StartKey start_key(const domain::Assign& assign) const;
   // When its first token is "due" where nothing is promised, or no longer.
   units::Instant virtual_due(const domain::Request& request) const;
@@ -50,6 +51,15 @@ struct Core {
   // What it is still expected to produce; the survival function is read every
   // config.forecast_refresh tokens.
   cost::Remaining remaining(Sequence& sequence) const;
+
+  // Empties the plan for a new one.
+  void begin_plan();
+  // A waiting try starts in a slot of its own, with what the cache holds of it.
+  // REQUIRES: as KvBlocks::open().
+  void open(Index index, const KvBlocks::Hit& hit);
+  // Writes the rows: `decodes` first, then every other running sequence that takes tokens. What
+  // they take has its blocks, and `shape` counts it. Hands over the trims.
+  void write_plan(std::span<const Index> decodes, const cost::StepShape& shape, units::Instant now);
 
   // Drops what the slot holds; the try waits to be computed again. REQUIRES: running.
   void preempt(Index index);
@@ -65,6 +75,7 @@ struct Core {
 
  private:
   units::Nanos whole_prompt(const domain::Request& request) const;
+  void add_row(Index index, bool decode);
   void end(Index index);
 };
 

@@ -1,22 +1,11 @@
-// "Did you mean": the known name nearest to a mistyped one. Pure functions.
+// "Did you mean" for the names of a configuration (units/suggestion.h).
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "units/suggestion.h"
 
 namespace tidegate::config {
 
-// The optimal string alignment distance: insertions, deletions, substitutions and swaps of two
-// neighbours, each counting one (Damerau, 1964). O(|a| * |b|).
-std::size_t edit_distance(std::string_view a, std::string_view b);
-
-// The nearest of `known` within a third of the word's length (at least 1, the first of equals), or
-// empty when none is near enough to be meant.
-std::string nearest(std::string_view word, const std::vector<std::string>& known);
-
-// What to say about a name that is not in `known`: "did you mean 'x'?" or "known: a, b, c".
-std::string suggestion(std::string_view word, const std::vector<std::string>& known);
+using units::nearest;
+using units::suggestion;
 
 }  // namespace tidegate::config

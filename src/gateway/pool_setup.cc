@@ -47,7 +47,7 @@ pool::PoolConfig pool_config(const config::ServerConfig& config) {
   return pool;
 }
 
-RateView rate_view(const pool::PoolScheduler& scheduler, const domain::Tenant& tenant) {
+RateView rate_view(const pool::Scheduler& scheduler, const domain::Tenant& tenant) {
   RateView view;
   const auto holds = scheduler.holds(tenant.id);
   if (!holds) return view;

@@ -3,14 +3,14 @@
 
 #include "config/server_config.h"
 #include "gateway/rate_view.h"
-#include "pool/pool_scheduler.h"
+#include "pool/scheduler.h"
 
 namespace tidegate::gateway {
 
 pool::PoolConfig pool_config(const config::ServerConfig& config);
 
 // A tenant's limits and what is left of them now.
-RateView rate_view(const pool::PoolScheduler& scheduler, const domain::Tenant& tenant);
+RateView rate_view(const pool::Scheduler& scheduler, const domain::Tenant& tenant);
 
 // The built-in classes with their times loosened to what this engine can do: a prompt of 1,024
 // tokens (or half the context) alone on the engine within half of the time to first token, and a

@@ -365,7 +365,7 @@ void PoolOracle::check_wake() {
 // S4, S5: the pool's list of who is alive, and where, is the shadow's.
 void PoolOracle::check_requests(const PoolView& view) {
   std::set<RequestId> seen;
-  for (const PoolRequestView& request : view.requests) {
+  for (const pool::LiveView& request : view.requests) {
     const auto id = request.id.value();
     findings_.expect(seen.insert(request.id).second, Invariant::kS5OneTry,
                      "request {} is listed twice", id);

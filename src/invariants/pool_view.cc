@@ -14,14 +14,9 @@ BookedEngine booked(const pool::EngineView& engine) {
 
 }  // namespace
 
-PoolView view_of(const pool::PoolScheduler& scheduler) {
+PoolView view_of(const pool::Scheduler& scheduler) {
   PoolView view;
-  const pool::RequestTable& table = scheduler.requests();
-  for (std::size_t i = 0; i < table.capacity(); ++i) {
-    const pool::Entry& entry = table[static_cast<pool::SlotIndex>(i)];
-    if (entry.phase == pool::Phase::kFree) continue;
-    view.requests.push_back({entry.request.id, entry.phase == pool::Phase::kOnEngine, entry.ref});
-  }
+  view.requests = scheduler.live_requests();
   for (const pool::EngineView& engine : scheduler.engines()) view.engines.push_back(booked(engine));
   for (const domain::Tenant& tenant : scheduler.config().tenants) {
     const auto holds = scheduler.holds(tenant.id);

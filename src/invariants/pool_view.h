@@ -6,17 +6,11 @@
 #include <vector>
 
 #include "domain/seam.h"
-#include "pool/pool_scheduler.h"
+#include "pool/scheduler.h"
 #include "units/ids.h"
 #include "units/quantity.h"
 
 namespace tidegate::invariants {
-
-struct PoolRequestView {
-  units::RequestId id;
-  bool on_engine = false;
-  domain::AttemptRef ref;  // on_engine only
-};
 
 // One try that is booked on an engine; `ended` when its request has ended and the engine has yet to
 // confirm that nothing of it is left.
@@ -41,12 +35,12 @@ struct TenantView {
 };
 
 struct PoolView {
-  std::vector<PoolRequestView> requests;
+  std::vector<pool::LiveView> requests;
   std::vector<BookedEngine> engines;
   std::vector<TenantView> tenants;
 };
 
 // Everything, copied: O(live requests + engines + tenants).
-PoolView view_of(const pool::PoolScheduler& scheduler);
+PoolView view_of(const pool::Scheduler& scheduler);
 
 }  // namespace tidegate::invariants

@@ -108,6 +108,29 @@ std::optional<TenantHolds> PoolScheduler::holds(units::TenantId tenant) const {
   return accounts_[*index].holds(now_);
 }
 
+std::vector<LiveView> PoolScheduler::live_requests() const {
+  std::vector<LiveView> live;
+  live.reserve(table_.size());
+  for (std::size_t i = 0; i < table_.capacity(); ++i) {
+    const Entry& entry = table_[static_cast<SlotIndex>(i)];
+    if (entry.phase == Phase::kFree) continue;
+    live.push_back({entry.request.id, entry.phase == Phase::kOnEngine, entry.ref});
+  }
+  return live;
+}
+
+std::optional<Nanos> PoolScheduler::service_gap() const {
+  Nanos widest(0);
+  for (std::size_t model = 0; model < models_.size(); ++model) {
+    const auto lanes = room_.active(model, Band::kShare);
+    if (lanes.size() < 2) continue;
+    const auto served = [&](LaneIndex lane) { return room_.shares().served(lane); };
+    const auto [least, most] = std::ranges::minmax(lanes, {}, served);
+    widest = std::max(widest, Nanos(served(most) - served(least)));
+  }
+  return widest / FairShares::kScale;
+}
+
 Verdict PoolScheduler::verdict(SlotIndex slot, EngineIndex engine) const {
   TIDEGATE_CHECK(table_[slot].phase == Phase::kWaiting);
   return feasible(ask_for(slot), engines_[engine], config_.policy, now_);

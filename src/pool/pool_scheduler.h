@@ -29,41 +29,32 @@
 #include "pool/queueing/timers.h"
 #include "pool/queueing/waiting_room.h"
 #include "pool/request_table.h"
+#include "pool/scheduler.h"
 #include "units/prng.h"
 
 namespace tidegate::pool {
 
-// What the pool saw and did beyond its decisions. All only grow.
-struct Counters {
-  std::int64_t arrived = 0;
-  std::int64_t ended = 0;
-  std::int64_t dropped_events = 0;   // late, duplicate, or of an unknown try or life (S5)
-  std::int64_t protocol_errors = 0;  // an engine said what cannot be
-  std::int64_t shadow_failures = 0;  // dispatches that only an unmeasured law would have held
-  std::int64_t retries = 0;          // second tries after a failed first
-  std::int64_t bypasses = 0;
-};
-
-class PoolScheduler {
+class PoolScheduler final : public Scheduler {
  public:
   // REQUIRES: ids in the configuration are distinct and small; weights and bounds are positive.
   explicit PoolScheduler(PoolConfig config);
 
-  // What follows from `event` at `now`, in the order in which it is to be done. Valid until the
-  // next call. REQUIRES: now never goes back.
   // O(log waiting + tenants waiting for the model + engines of the model) for the usual event.
-  std::span<const domain::Decision> step(const domain::Event& event, units::Instant now);
+  std::span<const domain::Decision> step(const domain::Event& event, units::Instant now) override;
 
-  const PoolConfig& config() const { return config_; }
+  const PoolConfig& config() const override { return config_; }
+  const std::vector<EngineView>& engines() const override { return engines_; }
+  const Counters& counters() const override { return counters_; }
+  std::optional<TenantHolds> holds(units::TenantId tenant) const override;
+  std::vector<LiveView> live_requests() const override;
+  units::Instant now() const override { return now_; }
+  std::int64_t waiting() const override { return room_.waiting(); }
+  std::optional<units::Nanos> service_gap() const override;
+
   const RequestTable& requests() const { return table_; }
-  const std::vector<EngineView>& engines() const { return engines_; }
   const WaitingRoom& waiting_room() const { return room_; }
   const Timers& timers() const { return timers_; }
-  const Counters& counters() const { return counters_; }
   bool draining() const { return draining_; }
-  units::Instant now() const { return now_; }
-  // Nothing for an unknown tenant.
-  std::optional<TenantHolds> holds(units::TenantId tenant) const;
   // What the predicate says about a waiting request now. REQUIRES: the slot waits.
   Verdict verdict(SlotIndex slot, EngineIndex engine) const;
 

@@ -17,8 +17,11 @@ const domain::AttemptRef* ended_by(const batch::EngineEvent& event) {
 
 }  // namespace
 
-ModelledEngine::ModelledEngine(const EngineModel& model, const Physics& physics, std::uint64_t seed)
-    : model_(model), noise_(physics.step_noise), prng_(seed), batch_(model.batch) {}
+ModelledEngine::ModelledEngine(const EngineModel& model, const Options& options)
+    : model_(model),
+      noise_(options.physics.step_noise),
+      prng_(options.seed),
+      batch_(model.batch, options.policy) {}
 
 void ModelledEngine::submit(const domain::Assign& assign, units::Tokens output,
                             units::Instant now) {

@@ -15,7 +15,12 @@ namespace tidegate::sim {
 
 class ModelledEngine {
  public:
-  ModelledEngine(const EngineModel& model, const Physics& physics, std::uint64_t seed);
+  struct Options {
+    Physics physics;
+    std::uint64_t seed = 1;
+    batch::StepPolicyFactory policy;  // empty: the production one
+  };
+  ModelledEngine(const EngineModel& model, const Options& options);
 
   // Down the seam. `output` is the length at which the request will really end.
   void submit(const domain::Assign& assign, units::Tokens output, units::Instant now);

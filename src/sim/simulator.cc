@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "cost/length_forecast.h"
+#include "pool/pool_scheduler.h"
 #include "units/check.h"
 
 namespace tidegate::sim {
@@ -15,16 +16,26 @@ using domain::Event;
 using units::Instant;
 using units::Nanos;
 
+namespace {
+
+std::unique_ptr<pool::Scheduler> make_pool(const World& world) {
+  if (world.deciders.pool) return world.deciders.pool(world.pool);
+  return std::make_unique<pool::PoolScheduler>(world.pool);
+}
+
+}  // namespace
+
 Simulator::Simulator(World world, Arrivals arrivals, std::vector<std::string> model_names)
     : world_(std::move(world)),
       arrivals_(std::move(arrivals)),
-      pool_(world_.pool),
+      pool_(make_pool(world_)),
       lengths_(world_.pool.classes.size()),
       log_(world_, std::move(model_names)),
       timeline_(empty_timeline()) {
   units::Prng seeds(world_.seed);
-  for (const EngineModel& model : world_.engines) {
+  for (EngineModel& model : world_.engines) {
     TIDEGATE_CHECK(model.batch.spec.id == units::EngineId(engines_.size()));
+    model.batch.spec.own_batching = model.batch.spec.own_batching && world_.deciders.own_batching;
     engine_seeds_.push_back(seeds.next());
     engines_.push_back(make_engine(engines_.size()));
     kv_.capacity_blocks += model.batch.spec.limits.kv_blocks.value();
@@ -36,7 +47,8 @@ Simulator::Simulator(World world, Arrivals arrivals, std::vector<std::string> mo
 std::unique_ptr<ModelledEngine> Simulator::make_engine(std::size_t engine) {
   const EngineModel& model = world_.engines[engine];
   const std::uint64_t seed = engine_seeds_[engine] + model.batch.spec.epoch.value();
-  return std::make_unique<ModelledEngine>(model, world_.physics, seed);
+  return std::make_unique<ModelledEngine>(
+      model, ModelledEngine::Options{world_.physics, seed, world_.deciders.engine});
 }
 
 // One group for each name of a GPU, in order of appearance.
@@ -155,7 +167,7 @@ void Simulator::arrive() {
 void Simulator::decide(const Event& event) {
   const bool timed = clock_ && pool_steps_++ % kTimedShare == 0;
   const Instant begin = timed ? clock_() : Instant(0);
-  const auto decisions = pool_.step(event, now_);
+  const auto decisions = pool_->step(event, now_);
   if (timed) decision_time_.add(clock_() - begin);
   decided_.assign(decisions.begin(), decisions.end());
 }
@@ -170,7 +182,7 @@ void Simulator::tell(Event event) {
     decide(next);
     digest_.add(decided_);
     decisions_ += static_cast<std::int64_t>(decided_.size());
-    if (observer_) observer_(pool_, next, decided_, now_);
+    if (observer_) observer_(*pool_, next, decided_, now_);
     for (const domain::Decision& decision : decided_) perform(decision);
   }
   telling_ = false;
@@ -267,27 +279,13 @@ void Simulator::forward(std::span<const batch::EngineEvent> events) {
   }
 }
 
-// The widest difference in service between tenants that wait for the same model.
-Nanos Simulator::service_gap() const {
-  const pool::WaitingRoom& room = pool_.waiting_room();
-  Nanos widest(0);
-  for (std::size_t model = 0; model < world_.pool.models.size(); ++model) {
-    const auto lanes = room.active(model, pool::Band::kShare);
-    if (lanes.size() < 2) continue;
-    const auto served = [&](pool::LaneIndex lane) { return room.shares().served(lane); };
-    const auto [least, most] = std::ranges::minmax(lanes, {}, served);
-    widest = std::max(widest, Nanos(served(most) - served(least)));
-  }
-  return widest / pool::FairShares::kScale;
-}
-
 // What the timeline sees of levels; the pool's once a round, with its first engine.
 void Simulator::sample_levels(std::size_t engine, const domain::StateReport& report) {
   report::Slice& slice = timeline_.at(now_);
   slice.preemptions += report.preemptions_total - reports_[engine].preemptions_total;
   if (engine == 0) {
-    slice.queued.sample(pool_.waiting_room().waiting());
-    slice.service_gap.sample(service_gap().value());
+    slice.queued.sample(pool_->waiting());
+    if (const auto gap = pool_->service_gap()) slice.service_gap.sample(gap->value());
   }
   report::GroupSlice& group = timeline_.at(now_, group_of_engine_[engine]);
   group.running.sample(report.running);

@@ -1,7 +1,7 @@
-// Runs a world under the production schedulers on a virtual clock and reports what every caller
-// saw. Deterministic: the same world and seed give the same decisions, byte for byte (the digest in
-// the report shows it), on every compiler. The pool tier and each engine's batch tier are the very
-// objects that serve real traffic; only arrivals and step durations are modelled.
+// Runs a world on a virtual clock and reports what every caller saw. Deterministic: the same world
+// and seed give the same decisions, byte for byte (the digest in the report shows it), on every
+// compiler. The pool tier and each engine's batch tier are the very objects that serve real
+// traffic, or those that the world names instead; only arrivals and step durations are modelled.
 // Single-threaded; run several simulators side by side for seeds and policies.
 #pragma once
 
@@ -18,7 +18,7 @@
 #include "cost/length_model.h"
 #include "domain/event.h"
 #include "journal/digest.h"
-#include "pool/pool_scheduler.h"
+#include "pool/scheduler.h"
 #include "report/report.h"
 #include "sim/agenda.h"
 #include "sim/modelled_engine.h"
@@ -38,7 +38,7 @@ class Simulator {
   report::Run run();
 
   // Called after every pool step, for an oracle or a progress bar.
-  using Observer = std::function<void(const pool::PoolScheduler&, const domain::Event&,
+  using Observer = std::function<void(const pool::Scheduler&, const domain::Event&,
                                       const std::vector<domain::Decision>&, units::Instant)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
 
@@ -64,7 +64,6 @@ class Simulator {
   report::Run summary() const;
   report::Timeline empty_timeline();
   void sample_levels(std::size_t engine, const domain::StateReport& report);
-  units::Nanos service_gap() const;
   void decide(const domain::Event& event);
   void happen(const Item& item);
   // The engine of this position at the beginning of a life.
@@ -94,7 +93,7 @@ class Simulator {
   World world_;
   Arrivals arrivals_;
   std::optional<WorldRequest> next_arrival_;
-  pool::PoolScheduler pool_;
+  std::unique_ptr<pool::Scheduler> pool_;
   std::vector<std::unique_ptr<ModelledEngine>> engines_;  // null while it is down
   std::vector<std::uint64_t> engine_seeds_;
   std::vector<std::size_t> down_by_;  // by engine: 1 + the fault that keeps it down, 0 when up

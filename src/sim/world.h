@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "batch/batch_config.h"
+#include "batch/step_policy.h"
 #include "domain/engine_spec.h"
 #include "domain/request.h"
 #include "pool/config.h"
+#include "pool/scheduler.h"
 #include "units/quantity.h"
 
 namespace tidegate::sim {
@@ -52,7 +54,16 @@ struct Fault {
   units::Instant until = units::Instant::never();  // it works again, start included
 };
 
+// Who decides: empty ones are the production schedulers; baselines::policy() gives those of other
+// projects.
+struct Deciders {
+  batch::StepPolicyFactory engine;
+  pool::SchedulerFactory pool;
+  bool own_batching = true;  // engines batch by tier and due times: EngineSpec::own_batching
+};
+
 struct World {
+  Deciders deciders;
   pool::PoolConfig pool;
   std::vector<EngineModel> engines;  // engine ids are positions in this list
   std::vector<Fault> faults;

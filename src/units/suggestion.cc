@@ -1,9 +1,9 @@
-#include "config/suggestion.h"
+#include "units/suggestion.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace tidegate::config {
+namespace tidegate::units {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   const std::size_t width = b.size() + 1;
@@ -44,4 +44,4 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
   return "known: " + all;
 }
 
-}  // namespace tidegate::config
+}  // namespace tidegate::units

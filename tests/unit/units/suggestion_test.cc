@@ -1,8 +1,8 @@
-#include "config/suggestion.h"
+#include "units/suggestion.h"
 
 #include <gtest/gtest.h>
 
-namespace tidegate::config {
+namespace tidegate::units {
 namespace {
 
 // Distances from the definition: one for each insertion, deletion, substitution or swap.
@@ -20,4 +20,4 @@ TEST(Suggestion, NamesTheNearestWord) {
 }
 
 }  // namespace
-}  // namespace tidegate::config
+}  // namespace tidegate::units

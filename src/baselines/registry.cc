@@ -1,0 +1,100 @@
+#include "baselines/registry.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <span>
+
+#include "baselines/engine/vllm_v1.h"
+#include "baselines/pool/routing_pool.h"
+#include "baselines/pool/spread.h"
+#include "units/suggestion.h"
+
+namespace tidegate::baselines {
+namespace {
+
+constexpr std::string_view kOwn = "tidegate";
+
+struct EngineEntry {
+  std::string_view name;
+  std::string_view placement;  // that its project ships
+  std::unique_ptr<batch::StepPolicy> (*make)(batch::Core& core);
+};
+
+struct PlacementEntry {
+  std::string_view name;
+  std::unique_ptr<Router> (*make)(const pool::PoolConfig& config);
+};
+
+template <class Made>
+std::unique_ptr<batch::StepPolicy> engine(batch::Core& core) {
+  return std::make_unique<Made>(core);
+}
+
+template <class Made>
+std::unique_ptr<Router> router(const pool::PoolConfig& /*config*/) {
+  return std::make_unique<Made>();
+}
+
+constexpr EngineEntry kEngines[] = {
+    {kOwn, kOwn, nullptr},
+    {"vllm-v1", "round-robin", engine<VllmV1>},
+};
+
+constexpr PlacementEntry kPlacements[] = {
+    {kOwn, nullptr},
+    {"round-robin", router<RoundRobin>},
+    {"least-requests", router<LeastRequests>},
+};
+
+template <class Entry, std::size_t kSize>
+std::vector<std::string> names_of(const Entry (&entries)[kSize]) {
+  std::vector<std::string> names;
+  std::transform(std::begin(entries), std::end(entries), std::back_inserter(names),
+                 [](const Entry& entry) { return std::string(entry.name); });
+  return names;
+}
+
+template <class Entry, std::size_t kSize>
+units::Result<Entry> find(const Entry (&entries)[kSize], std::string_view name, const char* kind) {
+  const auto* found = std::find_if(std::begin(entries), std::end(entries),
+                                   [&](const Entry& entry) { return entry.name == name; });
+  if (found != std::end(entries)) return *found;
+  return units::error("policy", std::string("there is no ") + kind + " '" + std::string(name) +
+                                    "'; " + units::suggestion(name, names_of(entries)));
+}
+
+pool::SchedulerFactory routing(const PlacementEntry& placement) {
+  if (placement.make == nullptr) return {};
+  return [make = placement.make](const pool::PoolConfig& config) {
+    return std::make_unique<RoutingPool>(config, make(config));
+  };
+}
+
+}  // namespace
+
+units::Result<Policy> policy(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  const auto engine = find(kEngines, name.substr(0, slash), "engine policy");
+  if (!engine) return tl::unexpected(engine.error());
+  const std::string_view place =
+      slash == std::string_view::npos ? engine->placement : name.substr(slash + 1);
+  const auto placement = find(kPlacements, place, "placement");
+  if (!placement) return tl::unexpected(placement.error());
+  Policy made;
+  made.name = std::string(engine->name) + "/" + std::string(placement->name);
+  if (engine->make != nullptr) made.engine = engine->make;
+  made.pool = routing(*placement);
+  made.own_batching = engine->name == kOwn;
+  return made;
+}
+
+std::vector<std::string> engine_names() {
+  return names_of(kEngines);
+}
+
+std::vector<std::string> placement_names() {
+  return names_of(kPlacements);
+}
+
+}  // namespace tidegate::baselines
