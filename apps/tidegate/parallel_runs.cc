@@ -8,8 +8,10 @@
 #include <thread>
 #include <utility>
 
+#include "baselines/registry.h"
 #include "scenario/bounds.h"
 #include "sim/simulator.h"
+#include "units/check.h"
 
 namespace tidegate::app {
 namespace {
@@ -23,7 +25,11 @@ units::Instant clock_now() {
 report::Run run_one(const scenario::Prepared& prepared, const Job& job,
                     std::atomic<std::int64_t>& simulated_ns) {
   const units::Instant begin = clock_now();
-  sim::Simulator simulator(prepared.world_of(job.seed), prepared.sources.arrivals(job.seed),
+  const auto policy = baselines::policy(job.policy);
+  TIDEGATE_CHECK(policy.has_value());
+  sim::World world = prepared.world_of(job.seed);
+  world.deciders = {policy->engine, policy->pool, policy->own_batching};
+  sim::Simulator simulator(std::move(world), prepared.sources.arrivals(job.seed),
                            prepared.model_names());
   simulator.time_decisions(clock_now);
   simulator.observe([&simulated_ns](const auto&, const auto&, const auto&, units::Instant now) {

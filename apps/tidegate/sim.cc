@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "baselines/registry.h"
 #include "config/scenario_load.h"
-#include "config/suggestion.h"
 #include "data_folders.h"
 #include "parallel_runs.h"
 #include "report/html.h"
@@ -44,11 +44,6 @@ int complain(const config::LoadErrors& errors) {
   return kWrongInput;
 }
 
-const std::vector<std::string>& known_policies() {
-  static const std::vector<std::string> names = {"tidegate"};
-  return names;
-}
-
 // Those of the command line, else the scenario's, else our own. Every one exists.
 tl::expected<std::vector<std::string>, config::LoadErrors> chosen_policies(
     const SimOptions& options, const config::RunSettings& run) {
@@ -61,10 +56,9 @@ tl::expected<std::vector<std::string>, config::LoadErrors> chosen_policies(
   std::vector<std::string> names;
   config::LoadErrors errors;
   for (const config::PolicyName& each : wanted) {
-    const auto& known = known_policies();
-    if (std::find(known.begin(), known.end(), each.name) == known.end()) {
-      errors.push_back({each.where, "there is no policy '" + each.name + "'; " +
-                                        config::suggestion(each.name, known)});
+    const auto policy = baselines::policy(each.name);
+    if (!policy) {
+      errors.push_back({each.where, policy.error().message});
     } else if (std::find(names.begin(), names.end(), each.name) == names.end()) {
       names.push_back(each.name);
     }

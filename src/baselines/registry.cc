@@ -5,6 +5,8 @@
 #include <memory>
 #include <span>
 
+#include "baselines/engine/prefill_first.h"
+#include "baselines/engine/sarathi.h"
 #include "baselines/engine/vllm_v1.h"
 #include "baselines/pool/routing_pool.h"
 #include "baselines/pool/spread.h"
@@ -38,6 +40,9 @@ std::unique_ptr<Router> router(const pool::PoolConfig& /*config*/) {
 
 constexpr EngineEntry kEngines[] = {
     {kOwn, kOwn, nullptr},
+    {"fcfs", "round-robin", engine<PrefillFirst>},
+    {"sarathi", "round-robin", engine<Sarathi>},
+    {"edf", "round-robin", engine<SarathiEdf>},
     {"vllm-v1", "round-robin", engine<VllmV1>},
 };
 

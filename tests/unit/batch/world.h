@@ -17,8 +17,8 @@ namespace tidegate::batch::testing {
 
 class World {
  public:
-  explicit World(const BatchConfig& config)
-      : config_(config), scheduler_(config), engine_(config) {}
+  explicit World(const BatchConfig& config, const StepPolicyFactory& policy = {})
+      : config_(config), scheduler_(config, policy), engine_(config) {}
 
   // Arrives now. A promise in `shape` is relative to now only if the caller made it so.
   void submit(std::uint64_t id, Shape shape) {

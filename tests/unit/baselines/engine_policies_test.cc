@@ -1,0 +1,192 @@
+// Step traces computed by hand from the published descriptions. Blocks hold 16 tokens; a step of
+// the small engine may have 512.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "baselines/registry.h"
+#include "units/prng.h"
+#include "world.h"
+
+namespace tidegate::baselines {
+namespace {
+
+using batch::testing::Shape;
+using batch::testing::World;
+using units::Tokens;
+
+World world(const std::string& policy_name, std::int64_t sequences, std::int64_t blocks,
+            std::int64_t step_tokens = 512) {
+  batch::BatchConfig config = batch::testing::small_config(sequences, blocks);
+  config.spec.limits.max_step_tokens = Tokens(step_tokens);
+  return World(config, policy(policy_name)->engine);
+}
+
+std::int64_t tokens_of(const World& world, std::uint64_t id) {
+  const batch::Row* row = world.row(id);
+  return row == nullptr ? 0 : row->count.value();
+}
+
+// vLLM V1: a budget of 100 tokens takes a prompt of 60 and the first 40 of the next; then the first
+// one's token comes before the chunk of the second, which comes before a waiting prompt.
+TEST(VllmV1, SpendsOneBudgetOnRunningThenWaiting) {
+  World w = world("vllm-v1", 8, 100, 100);
+  w.submit(1, {.prompt = 60});
+  w.submit(2, {.prompt = 130});
+  w.submit(3, {.prompt = 20});
+  w.step();
+  EXPECT_EQ(tokens_of(w, 1), 60);
+  EXPECT_EQ(tokens_of(w, 2), 40);
+  EXPECT_EQ(tokens_of(w, 3), 0);
+  w.step();
+  EXPECT_EQ(tokens_of(w, 1), 1);
+  EXPECT_EQ(tokens_of(w, 2), 90);
+  EXPECT_EQ(tokens_of(w, 3), 9);
+}
+
+// vLLM V1: two sequences of one block each grow into a third block; of three blocks one is left,
+// the first takes it, and the last of the running list is preempted and computed again.
+TEST(VllmV1, PreemptsTheLastOfTheRunningList) {
+  World w = world("vllm-v1", 8, 3);
+  w.submit(1, {.prompt = 16, .max_output = 16});
+  w.submit(2, {.prompt = 16, .max_output = 16});
+  w.step();
+  EXPECT_EQ(tokens_of(w, 1), 16);
+  EXPECT_EQ(tokens_of(w, 2), 16);
+  w.step();
+  EXPECT_EQ(tokens_of(w, 1), 1);
+  EXPECT_EQ(tokens_of(w, 2), 0);
+  EXPECT_EQ(w.view(2).phase, batch::Phase::kWaiting);
+  EXPECT_EQ(w.view(2).preemptions, 1);
+  EXPECT_EQ(w.scheduler().counters().preemptions, 1);
+  w.run();
+  EXPECT_EQ(w.tokens.at(1).size(), 16u);
+  EXPECT_EQ(w.tokens.at(2).size(), 16u);
+}
+
+// vLLM V1: a prompt starts only when there are free blocks for all of it, not for its first chunk
+// only; four of the ten blocks are held, the second prompt needs seven.
+TEST(VllmV1, StartsOnlyWhatFitsAsAWhole) {
+  World w = world("vllm-v1", 8, 10, 64);
+  w.submit(1, {.prompt = 60, .max_output = 4});
+  w.submit(2, {.prompt = 100, .max_output = 4});
+  w.step();
+  EXPECT_EQ(tokens_of(w, 1), 60);
+  EXPECT_EQ(tokens_of(w, 2), 0);
+  EXPECT_EQ(w.view(2).phase, batch::Phase::kWaiting);
+}
+
+// vLLM V1 fills the batch up to max_num_seqs, whatever was promised to whom.
+TEST(VllmV1, FillsAllSequences) {
+  World w = world("vllm-v1", 256, 1'000, 2'048);
+  for (std::uint64_t id = 1; id <= 300; ++id) w.submit(id, {.prompt = 8, .max_output = 4});
+  w.step();
+  EXPECT_EQ(w.plan().rows.size(), 256u);
+  EXPECT_EQ(w.plan().shape.prefill_tokens, 256 * 8);
+}
+
+// Prefill first: while a prompt waits and fits, streams stand still; then all take a token.
+TEST(PrefillFirst, StopsStreamsForPrompts) {
+  World w = world("fcfs", 8, 100);
+  w.submit(1, {.prompt = 32});
+  w.step();
+  w.submit(2, {.prompt = 48});
+  w.step();
+  EXPECT_EQ(tokens_of(w, 1), 0);
+  EXPECT_EQ(tokens_of(w, 2), 48);
+  w.step();
+  EXPECT_EQ(tokens_of(w, 1), 1);
+  EXPECT_EQ(tokens_of(w, 2), 1);
+}
+
+// Prefill first does not cut prompts: of 300 and 250 tokens one step of 512 holds only the first.
+TEST(PrefillFirst, ComputesWholePrompts) {
+  World w = world("fcfs", 8, 100);
+  w.submit(1, {.prompt = 300});
+  w.submit(2, {.prompt = 250});
+  w.step();
+  EXPECT_EQ(tokens_of(w, 1), 300);
+  EXPECT_EQ(tokens_of(w, 2), 0);
+}
+
+// Sarathi: one token of each stream, and the rest of 512 for the prompt in front: 511, then 189
+// with the start of the next one, 322.
+TEST(Sarathi, PutsDecodesFirstAndCutsPromptsToTheBudget) {
+  World w = world("sarathi", 8, 200, 2'048);
+  w.submit(1, {.prompt = 16});
+  w.step();
+  w.submit(2, {.prompt = 700});
+  w.submit(3, {.prompt = 700});
+  w.step();
+  EXPECT_EQ(tokens_of(w, 1), 1);
+  EXPECT_EQ(tokens_of(w, 2), 511);
+  EXPECT_EQ(tokens_of(w, 3), 0);
+  w.step();
+  EXPECT_EQ(tokens_of(w, 1), 1);
+  EXPECT_EQ(tokens_of(w, 2), 189);
+  EXPECT_EQ(tokens_of(w, 3), 322);
+}
+
+// EDF: the prompt with the earlier deadline goes first, also before one that has begun; without a
+// promise last.
+TEST(SarathiEdf, ServesPromptsByDeadline) {
+  World w = world("edf", 8, 400, 2'048);
+  Shape late{.prompt = 1'000};
+  late.promise.first_token_due = units::Instant(0) + units::seconds(60);
+  Shape soon{.prompt = 600};
+  soon.promise.total_due = units::Instant(0) + units::seconds(30);
+  w.submit(1, {.prompt = 400});
+  w.submit(2, late);
+  w.step();
+  EXPECT_EQ(tokens_of(w, 1), 0);
+  EXPECT_EQ(tokens_of(w, 2), 512);
+  w.submit(3, soon);
+  w.step();
+  EXPECT_EQ(tokens_of(w, 3), 512);
+  EXPECT_EQ(tokens_of(w, 2), 0);
+  w.step();
+  EXPECT_EQ(tokens_of(w, 3), 88);
+  EXPECT_EQ(tokens_of(w, 2), 424);
+}
+
+class EveryEngine : public testing::TestWithParam<std::string> {};
+
+// Whatever comes, under tight memory: the engine can perform every plan, the block table adds up
+// after each step, every request ends exactly once, completed and with all of its tokens.
+TEST_P(EveryEngine, KeepsTheBooksAndEndsEveryRequestOnce) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    units::Prng prng(seed);
+    World w = world(GetParam(), prng.between(1, 6), prng.between(8, 30), prng.between(16, 96));
+    std::vector<std::int64_t> outputs;
+    for (std::uint64_t id = 1; id <= 25; ++id) {
+      const std::int64_t output = prng.between(1, 40);
+      w.submit(id, {.prompt = prng.between(1, 80),
+                    .max_output = output,
+                    .expected_output = output,
+                    .family = static_cast<std::uint64_t>(prng.between(0, 2)),
+                    .shared = prng.between(0, 40)});
+      outputs.push_back(output);
+      if (prng.between(0, 2) > 0) w.step();
+    }
+    w.run();
+    for (std::uint64_t id = 1; id <= 25; ++id) {
+      ASSERT_TRUE(w.ended(id)) << "seed " << seed << ", request " << id;
+      ASSERT_EQ(w.outcomes.at(id), domain::Outcome::kCompleted);
+      ASSERT_EQ(static_cast<std::int64_t>(w.tokens.at(id).size()), outputs[id - 1]);
+    }
+    ASSERT_EQ(w.scheduler().kv().referenced(), units::Blocks(0));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Baselines, EveryEngine, testing::ValuesIn(engine_names()),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace tidegate::baselines
