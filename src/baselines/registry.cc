@@ -38,6 +38,11 @@ std::unique_ptr<Router> router(const pool::PoolConfig& /*config*/) {
   return std::make_unique<Made>();
 }
 
+template <class Made>
+std::unique_ptr<Router> seeded_router(const pool::PoolConfig& config) {
+  return std::make_unique<Made>(config.seed);
+}
+
 constexpr EngineEntry kEngines[] = {
     {kOwn, kOwn, nullptr},
     {"fcfs", "round-robin", engine<PrefillFirst>},
@@ -49,7 +54,10 @@ constexpr EngineEntry kEngines[] = {
 constexpr PlacementEntry kPlacements[] = {
     {kOwn, nullptr},
     {"round-robin", router<RoundRobin>},
+    {"random", seeded_router<Random>},
+    {"power-of-two", seeded_router<PowerOfTwo>},
     {"least-requests", router<LeastRequests>},
+    {"least-kv", router<LeastKv>},
 };
 
 template <class Entry, std::size_t kSize>

@@ -32,4 +32,38 @@ class LeastRequests final : public Router {
   RoundRobin turn_;
 };
 
+// Any of them, uniformly, from the pool's seed.
+class Random final : public Router {
+ public:
+  explicit Random(std::uint64_t seed) : prng_(seed) {}
+  std::optional<EngineIndex> route(const domain::Request& request,
+                                   std::span<const Target> targets) override;
+
+ private:
+  units::Prng prng_;
+};
+
+// Of two different ones drawn uniformly, the one with fewer requests in flight.
+class PowerOfTwo final : public Router {
+ public:
+  explicit PowerOfTwo(std::uint64_t seed) : prng_(seed) {}
+  std::optional<EngineIndex> route(const domain::Request& request,
+                                   std::span<const Target> targets) override;
+
+ private:
+  units::Prng prng_;
+};
+
+// The one with the smallest share of its KV memory in use by tokens that were sent there and have
+// not ended, prompts and output so far: the in-flight token count of KV-aware balancers, which
+// unlike a scraped gauge is not stale. Among equals the next in turn.
+class LeastKv final : public Router {
+ public:
+  std::optional<EngineIndex> route(const domain::Request& request,
+                                   std::span<const Target> targets) override;
+
+ private:
+  RoundRobin turn_;
+};
+
 }  // namespace tidegate::baselines
