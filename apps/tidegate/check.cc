@@ -8,6 +8,7 @@
 #include "config/load.h"
 #include "config/scenario_load.h"
 #include "data_folders.h"
+#include "policy_names.h"
 #include "scenario/prepare.h"
 #include "subcommand.h"
 
@@ -75,6 +76,11 @@ int check_scenario(const CheckOptions& options, const std::string& text) {
              : tl::expected<scenario::Prepared, config::LoadErrors>(tl::unexpected(config.error()));
   if (!prepared) {
     print_problems(prepared.error(), options.json);
+    return kWrongInput;
+  }
+  const auto policies = known_policies(prepared->config->run.policies);
+  if (!policies) {
+    print_problems(policies.error(), options.json);
     return kWrongInput;
   }
   print_scenario(*prepared, options.json);

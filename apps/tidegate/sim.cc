@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -17,6 +16,7 @@
 #include "config/scenario_load.h"
 #include "data_folders.h"
 #include "parallel_runs.h"
+#include "policy_names.h"
 #include "report/html.h"
 #include "report/text.h"
 #include "scenario/prepare.h"
@@ -44,27 +44,13 @@ int complain(const config::LoadErrors& errors) {
   return kWrongInput;
 }
 
-// Those of the command line, else the scenario's, else our own. Every one exists.
-tl::expected<std::vector<std::string>, config::LoadErrors> chosen_policies(
-    const SimOptions& options, const config::RunSettings& run) {
-  std::vector<config::PolicyName> wanted = run.policies;
-  if (!options.policies.empty()) {
-    wanted.clear();
-    for (const std::string& name : options.policies) wanted.push_back({name, "--policy"});
-  }
-  if (wanted.empty()) wanted.push_back({"tidegate", ""});
-  std::vector<std::string> names;
-  config::LoadErrors errors;
-  for (const config::PolicyName& each : wanted) {
-    const auto policy = baselines::policy(each.name);
-    if (!policy) {
-      errors.push_back({each.where, policy.error().message});
-    } else if (std::find(names.begin(), names.end(), each.name) == names.end()) {
-      names.push_back(each.name);
-    }
-  }
-  if (!errors.empty()) return tl::unexpected(errors);
-  return names;
+// Those of the command line, else the scenario's.
+std::vector<config::PolicyName> wanted_policies(const SimOptions& options,
+                                                const config::RunSettings& run) {
+  if (options.policies.empty()) return run.policies;
+  std::vector<config::PolicyName> wanted;
+  for (const std::string& name : options.policies) wanted.push_back({name, "--policy"});
+  return wanted;
 }
 
 void draw_bar(double share) {
@@ -99,7 +85,7 @@ bool write_file(const std::string& path, const std::string& text) {
 int sim(const SimOptions& options) {
   auto config = config::load_scenario(options.scenario, data_folders());
   if (!config) return complain(config.error());
-  const auto policies = chosen_policies(options, config->run);
+  const auto policies = known_policies(wanted_policies(options, config->run));
   if (!policies) return complain(policies.error());
   const std::int64_t seeds = options.seeds.value_or(config->run.seeds);
   const auto prepared = scenario::prepare(std::move(*config));
@@ -120,13 +106,31 @@ int sim(const SimOptions& options) {
   return written ? kDone : kFailed;
 }
 
+std::string footer() {
+  return fmt::format(
+      "Engine policies: {}.\nPlacements: {}.\n"
+      "An engine policy comes with the placement that its project ships; ENGINE/PLACEMENT chooses "
+      "another, and a placement alone stands in front of vllm-v1.\n\n"
+      "The same scenario, policy and seed give the same decisions, byte for byte: compare "
+      "digests.\n"
+      "Traces are looked for beside the scenario, in TIDEGATE_DATA and in ../shared/data.\n\n"
+      "Examples:\n"
+      "  tidegate sim scenarios/underload.yaml\n"
+      "  tidegate sim scenarios/overload2x.yaml --seeds 5 --report out.json --html out.html\n"
+      "  tidegate sim scenarios/square_wave.yaml --policy tidegate,vllm-v1,edf/least-requests",
+      fmt::join(baselines::engine_names(), ", "), fmt::join(baselines::placement_names(), ", "));
+}
+
 }  // namespace
 
 Subcommand add_sim(CLI::App& parent) {
   CLI::App* app = parent.add_subcommand("sim", "Simulate a pool with the production schedulers");
   const auto options = std::make_shared<SimOptions>();
   app->add_option("SCENARIO", options->scenario, "The YAML file of the scenario")->required();
-  app->add_option("--policy", options->policies, "A policy to run; may stand several times")
+  app->add_option("--policy", options->policies,
+                  "A policy to run, ENGINE or ENGINE/PLACEMENT; several, separated by commas or "
+                  "each with its own --policy, give a comparison")
+      ->delimiter(',')
       ->take_all();
   app->add_option("--seed", options->seed, "First seed (1)");
   app->add_option("--seeds", options->seeds, "How many seeds, one run each")
@@ -134,13 +138,7 @@ Subcommand add_sim(CLI::App& parent) {
   app->add_option("--report", options->report, "Write the report as JSON to this file");
   app->add_option("--html", options->html, "Write the report as a page with plots to this file");
   app->add_flag("--json", options->json, "Print the report as JSON instead of a table");
-  app->footer(
-      "The same scenario, policy and seed give the same decisions, byte for byte: compare "
-      "digests.\n"
-      "Traces are looked for beside the scenario, in TIDEGATE_DATA and in ../shared/data.\n\n"
-      "Examples:\n"
-      "  tidegate sim scenarios/underload.yaml\n"
-      "  tidegate sim scenarios/overload2x.yaml --seeds 5 --report out.json --html out.html");
+  app->footer(footer());
   return {app, [options] { return sim(*options); }};
 }
 

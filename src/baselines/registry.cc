@@ -6,8 +6,12 @@
 #include <span>
 
 #include "baselines/engine/prefill_first.h"
+#include "baselines/engine/qoserve.h"
 #include "baselines/engine/sarathi.h"
 #include "baselines/engine/vllm_v1.h"
+#include "baselines/engine/vtc.h"
+#include "baselines/pool/cache_aware.h"
+#include "baselines/pool/gated.h"
 #include "baselines/pool/routing_pool.h"
 #include "baselines/pool/spread.h"
 #include "units/suggestion.h"
@@ -16,6 +20,8 @@ namespace tidegate::baselines {
 namespace {
 
 constexpr std::string_view kOwn = "tidegate";
+// What a placement decides for when nothing else is said.
+constexpr std::string_view kUsualEngine = "vllm-v1";
 
 struct EngineEntry {
   std::string_view name;
@@ -43,12 +49,18 @@ std::unique_ptr<Router> seeded_router(const pool::PoolConfig& config) {
   return std::make_unique<Made>(config.seed);
 }
 
+std::unique_ptr<Router> slots(const pool::PoolConfig& config) {
+  return std::make_unique<Slots>(std::max<std::size_t>(1, config.classes.size()));
+}
+
 constexpr EngineEntry kEngines[] = {
     {kOwn, kOwn, nullptr},
     {"fcfs", "round-robin", engine<PrefillFirst>},
     {"sarathi", "round-robin", engine<Sarathi>},
     {"edf", "round-robin", engine<SarathiEdf>},
     {"vllm-v1", "round-robin", engine<VllmV1>},
+    {"qoserve", "round-robin", engine<QoServe>},
+    {"vtc", "round-robin", engine<Vtc>},
 };
 
 constexpr PlacementEntry kPlacements[] = {
@@ -58,6 +70,10 @@ constexpr PlacementEntry kPlacements[] = {
     {"power-of-two", seeded_router<PowerOfTwo>},
     {"least-requests", router<LeastRequests>},
     {"least-kv", router<LeastKv>},
+    {"prefix-affinity", router<PrefixAffinity>},
+    {"epp", seeded_router<Epp>},
+    {"slots", slots},
+    {"pool-tokens", router<PoolTokens>},
 };
 
 template <class Entry, std::size_t kSize>
@@ -66,6 +82,12 @@ std::vector<std::string> names_of(const Entry (&entries)[kSize]) {
   std::transform(std::begin(entries), std::end(entries), std::back_inserter(names),
                  [](const Entry& entry) { return std::string(entry.name); });
   return names;
+}
+
+template <class Entry, std::size_t kSize>
+bool has(const Entry (&entries)[kSize], std::string_view name) {
+  return std::any_of(std::begin(entries), std::end(entries),
+                     [&](const Entry& entry) { return entry.name == name; });
 }
 
 template <class Entry, std::size_t kSize>
@@ -88,6 +110,9 @@ pool::SchedulerFactory routing(const PlacementEntry& placement) {
 
 units::Result<Policy> policy(std::string_view name) {
   const std::size_t slash = name.find('/');
+  const bool placement_only =
+      slash == std::string_view::npos && !has(kEngines, name) && has(kPlacements, name);
+  if (placement_only) return policy(std::string(kUsualEngine) + "/" + std::string(name));
   const auto engine = find(kEngines, name.substr(0, slash), "engine policy");
   if (!engine) return tl::unexpected(engine.error());
   const std::string_view place =

@@ -1,6 +1,7 @@
 // The policies by name. A name is ENGINE or ENGINE/PLACEMENT, such as "vllm-v1" or
 // "vllm-v1/least-kv"; without a placement an engine policy gets the one that its project ships.
-// "tidegate" on either side is the house's own. Pure functions.
+// "tidegate" on either side is the house's own. A placement alone, such as "epp", stands in front
+// of vllm-v1. Pure functions.
 #pragma once
 
 #include <string>

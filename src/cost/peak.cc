@@ -1,31 +1,13 @@
 #include "cost/peak.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "units/integer.h"
+#include "units/square_root.h"
 
 namespace tidegate::cost {
 
 using units::Tokens;
-
-namespace {
-
-// A power of two whose square is above v, at most twice the root of v. REQUIRES: v >= 0.
-std::int64_t above_sqrt(std::int64_t v) {
-  const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(v)));
-  return std::int64_t{1} << ((bits + 1) / 2);
-}
-
-// Largest r with r * r <= v, by Newton's method from above. REQUIRES: v >= 0.
-std::int64_t integer_sqrt(std::int64_t v) {
-  if (v < 2) return v;
-  std::int64_t r = above_sqrt(v);
-  for (std::int64_t next = (r + v / r) / 2; next < r; next = (r + v / r) / 2) r = next;
-  return r;
-}
-
-}  // namespace
 
 bool longer_first(const Resident& a, const Resident& b) {
   if (a.remaining.mean != b.remaining.mean) return a.remaining.mean > b.remaining.mean;
@@ -43,7 +25,7 @@ void PeakSweep::add(const Resident& next) {
     return mean + Tokens(units::multiply_divide(deviation, z_thousandths_, 1'000));
   };
   if (with_spread(above_sqrt(variance_)) <= peak_) return;
-  peak_ = std::max(peak_, with_spread(integer_sqrt(variance_)));
+  peak_ = std::max(peak_, with_spread(units::square_root(variance_)));
 }
 
 Tokens predicted_peak(std::span<Resident> residents, std::int64_t z_thousandths) {

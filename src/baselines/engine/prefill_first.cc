@@ -45,17 +45,4 @@ void PrefillFirst::plan_waiting() {
   }
 }
 
-void PrefillFirst::plan_decodes() {
-  const auto& running = core_.sequences.running();
-  for (std::size_t i = 0; i < running.size() && draft_.tokens_left() > Tokens(0); ++i) {
-    const Index index = running[i];
-    if (!core_.sequences[index].decoding()) continue;
-    while (!draft_.add_decode(index)) {
-      const Index last = running.back();
-      draft_.preempt(last);
-      if (last == index) return;
-    }
-  }
-}
-
 }  // namespace tidegate::baselines

@@ -22,7 +22,6 @@ class PrefillFirst final : public QueuePolicy {
  private:
   void plan_begun();
   void plan_waiting();
-  void plan_decodes();
 
   units::Blocks kept_free_;
 };

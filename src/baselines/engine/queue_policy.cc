@@ -16,6 +16,19 @@ batch::StartKey QueuePolicy::keyed(const domain::Assign& assign, units::Instant 
           .attempt = assign.ref.attempt};
 }
 
+void QueuePolicy::plan_decodes() {
+  const auto& running = core_.sequences.running();
+  for (std::size_t i = 0; i < running.size() && draft_.tokens_left() > units::Tokens(0); ++i) {
+    const Index index = running[i];
+    if (!core_.sequences[index].decoding()) continue;
+    while (!draft_.add_decode(index)) {
+      const Index last = running.back();
+      draft_.preempt(last);
+      if (last == index) return;
+    }
+  }
+}
+
 bool QueuePolicy::shed_one(units::Instant /*now*/) {
   const auto& running = core_.sequences.running();
   if (running.size() < 2) return false;

@@ -20,6 +20,9 @@ class QueuePolicy : public batch::StepPolicy {
  protected:
   // A key whose order is `due`, then the order of submission.
   batch::StartKey keyed(const domain::Assign& assign, units::Instant due);
+  // Every running stream takes a token, in order of start, while the step has room; the last of the
+  // running list makes way for one that finds no block.
+  void plan_decodes();
 
   batch::Core& core_;
   StepDraft draft_;

@@ -20,19 +20,6 @@ void Sarathi::compose(units::Instant now) {
   draft_.commit();
 }
 
-void Sarathi::plan_decodes() {
-  const auto& running = core_.sequences.running();
-  for (std::size_t i = 0; i < running.size() && draft_.tokens_left() > Tokens(0); ++i) {
-    const Index index = running[i];
-    if (!core_.sequences[index].decoding()) continue;
-    while (!draft_.add_decode(index)) {
-      const Index last = running.back();
-      draft_.preempt(last);
-      if (last == index) return;
-    }
-  }
-}
-
 // False when the step is full or the next one in line has to wait for memory.
 bool Sarathi::give(Index index) {
   if (core_.sequences[index].running()) return draft_.add_chunk(index, Tokens::max());

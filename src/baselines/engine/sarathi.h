@@ -25,7 +25,6 @@ class Sarathi : public QueuePolicy {
   void compose(units::Instant now) override;
 
  private:
-  void plan_decodes();
   void plan_prompts();
   bool give(Index index);
 };

@@ -33,9 +33,8 @@ void VllmV1::plan_running() {
 
 void VllmV1::plan_waiting() {
   const auto& waiting = core_.sequences.waiting();
-  const StepDraft::StartRule rule{.whole_prompt = true, .kept_free = kept_free_};
   while (!waiting.empty() && draft_.tokens_left() > Tokens(0)) {
-    const auto started = draft_.start(waiting.front(), rule);
+    const auto started = draft_.start(waiting.front(), start_rule());
     if (started != StepDraft::Start::kStarted) return;
   }
 }

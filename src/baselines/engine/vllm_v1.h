@@ -20,15 +20,21 @@
 
 namespace tidegate::baselines {
 
-class VllmV1 final : public QueuePolicy {
+class VllmV1 : public QueuePolicy {
  public:
   explicit VllmV1(batch::Core& core, units::Ppm watermark = units::Ppm(0));
 
   void compose(units::Instant now) override;
 
+ protected:
+  // Starts waiting ones.
+  virtual void plan_waiting();
+  StepDraft::StartRule start_rule() const {
+    return {.whole_prompt = true, .kept_free = kept_free_};
+  }
+
  private:
   void plan_running();
-  void plan_waiting();
   bool add(Index index);
 
   units::Blocks kept_free_;

@@ -3,6 +3,7 @@
 // one owner.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -35,9 +36,13 @@ class Router {
   // ascending); nothing: it waits in the router until something ends or an engine reports.
   virtual std::optional<EngineIndex> route(const domain::Request& request,
                                            std::span<const Target> targets) = 0;
+  // Requests of one lane wait in order of arrival; those of different lanes pass each other.
+  virtual std::uint64_t lane(const domain::Request& /*request*/) const { return 0; }
   // What route() decided was done, and the request is on no engine any more.
   virtual void sent(const domain::Request& /*request*/, EngineIndex /*engine*/) {}
   virtual void ended(const domain::Request& /*request*/, EngineIndex /*engine*/) {}
+  // The engine lost what it held in memory.
+  virtual void lost(EngineIndex /*engine*/) {}
 };
 
 using RouterFactory = std::function<std::unique_ptr<Router>(const pool::PoolConfig& config)>;

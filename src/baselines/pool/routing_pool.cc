@@ -70,8 +70,8 @@ void RoutingPool::on(const domain::Arrived& event) {
     return refuse(request.id, {Outcome::kRejectedQuota, quota->reason, quota->full});
   }
   Live& entry = live_.emplace(request.id, std::move(live)).first->second;
-  if (waiting_[request.model].empty() && dispatch(entry)) return;
-  waiting_[request.model].push_back(request.id);
+  if (queue_of(request).empty() && dispatch(entry)) return;
+  queue_of(request).push_back(request.id);
   hold(entry);
 }
 
@@ -152,7 +152,7 @@ bool RoutingPool::dispatch(Live& live) {
 }
 
 void RoutingPool::hold(const Live& live) {
-  const auto ahead = static_cast<std::int64_t>(waiting_[live.request.model].size()) - 1;
+  const auto ahead = static_cast<std::int64_t>(queue_of(live.request).size()) - 1;
   decisions_.emplace_back(domain::Hold{.request = live.request.id,
                                        .reason = Reason::kSequencesFull,
                                        .position = ahead,
@@ -160,9 +160,16 @@ void RoutingPool::hold(const Live& live) {
                                        .hopeless_after = Instant::never()});
 }
 
+std::deque<units::RequestId>& RoutingPool::queue_of(const Request& request) {
+  return waiting_[{request.model, router_->lane(request)}];
+}
+
 void RoutingPool::release(units::ModelId model) {
-  auto& queue = waiting_[model];
-  while (!queue.empty() && dispatch(live_.at(queue.front()))) queue.pop_front();
+  for (auto lane = waiting_.lower_bound({model, 0});
+       lane != waiting_.end() && lane->first.first == model; ++lane) {
+    auto& queue = lane->second;
+    while (!queue.empty() && dispatch(live_.at(queue.front()))) queue.pop_front();
+  }
 }
 
 void RoutingPool::release_all() {
@@ -171,11 +178,10 @@ void RoutingPool::release_all() {
 
 // Nobody waits for an engine that is gone.
 void RoutingPool::end_hopeless() {
-  for (const units::ModelId model : config_.models) {
-    const std::deque<units::RequestId> all = waiting_[model];
-    for (const units::RequestId id : all) {
-      if (const auto refusal = cannot_run(live_.at(id).request)) finish(id, *refusal, {});
-    }
+  std::vector<units::RequestId> all;
+  for (const auto& lane : waiting_) all.insert(all.end(), lane.second.begin(), lane.second.end());
+  for (const units::RequestId id : all) {
+    if (const auto refusal = cannot_run(live_.at(id).request)) finish(id, *refusal, {});
   }
 }
 
@@ -241,6 +247,7 @@ void RoutingPool::on(const domain::EngineLost& event) {
 
 void RoutingPool::lose_all(EngineIndex engine) {
   engines_[engine].set_state(pool::EngineState::kLost);
+  router_->lost(engine);
   std::vector<units::RequestId> lost;
   for (const auto& [id, live] : live_) {
     if (live.engine == engine) lost.push_back(id);
@@ -380,7 +387,7 @@ domain::Usage RoutingPool::usage(const Live& live) const {
 void RoutingPool::finish(units::RequestId id, const Refusal& end, const domain::Usage& usage) {
   const auto found = live_.find(id);
   TIDEGATE_CHECK(found != live_.end() && !found->second.engine);
-  if (!found->second.admitted) std::erase(waiting_[found->second.request.model], id);
+  if (!found->second.admitted) std::erase(queue_of(found->second.request), id);
   const bool refused =
       end.outcome == Outcome::kRejectedCapacity || end.outcome == Outcome::kRejectedInvalid;
   accounts_[found->second.tenant].settle(found->second.reservation, refused ? 0 : 1,

@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "baselines/pool/router.h"
@@ -79,9 +80,11 @@ class RoutingPool final : public pool::Scheduler {
   // Sends the request if the rule has an engine for it.
   bool dispatch(Live& live);
   void hold(const Live& live);
-  // Those who wait for this model, in order of arrival, as long as the rule takes the first.
+  // Those who wait for this model, each lane in order of arrival as long as the rule takes its
+  // first.
   void release(units::ModelId model);
   void release_all();
+  std::deque<units::RequestId>& queue_of(const domain::Request& request);
   void end_hopeless();
 
   std::optional<std::size_t> tenant_index(units::TenantId id) const;
@@ -106,7 +109,8 @@ class RoutingPool final : public pool::Scheduler {
   std::vector<domain::StateReport> reports_;  // by engine
   std::vector<Target> loads_;                 // by engine: the counts of what is in flight
   std::map<units::RequestId, Live> live_;
-  std::map<units::ModelId, std::deque<units::RequestId>> waiting_;  // by arrival
+  using Lane = std::pair<units::ModelId, std::uint64_t>;
+  std::map<Lane, std::deque<units::RequestId>> waiting_;  // by arrival
   pool::Counters counters_;
   std::vector<domain::Decision> decisions_;
   units::Instant now_;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -150,6 +151,136 @@ TEST(SarathiEdf, ServesPromptsByDeadline) {
   w.step();
   EXPECT_EQ(tokens_of(w, 3), 88);
   EXPECT_EQ(tokens_of(w, 2), 424);
+}
+
+Shape of_tenant(std::uint64_t tenant, std::int64_t prompt) {
+  Shape shape{.prompt = prompt, .max_output = 4};
+  shape.tenant = units::TenantId(tenant);
+  return shape;
+}
+
+// VTC: tenant 1 floods; tenant 2 comes when tenant 1's counter is at 12 (a prompt of 10, one
+// token), is lifted to that, and takes turns from then on: one sequence at a time, each counts 18.
+TEST(Vtc, ServesTenantsInTurnHoweverMuchOneAsks) {
+  World w = world("vtc", 1, 100);
+  for (std::uint64_t id = 1; id <= 3; ++id) w.submit(id, of_tenant(1, 10));
+  w.step();
+  w.submit(4, of_tenant(2, 10));
+  w.submit(5, of_tenant(2, 10));
+  w.run();
+  const auto first = [&](std::uint64_t id) { return w.tokens.at(id).front(); };
+  EXPECT_LT(first(1), first(4));
+  EXPECT_LT(first(4), first(2));
+  EXPECT_LT(first(2), first(5));
+  EXPECT_LT(first(5), first(3));
+}
+
+// VTC: a tenant that was away is lifted to the smallest counter of those who wait, so it cannot
+// claim what it did not use. Tenant 1 got 10 requests' worth before tenant 2 came; then they share
+// one to one, not ten to one.
+TEST(Vtc, LiftsWhoWasAway) {
+  World w = world("vtc", 1, 100);
+  for (std::uint64_t id = 1; id <= 10; ++id) w.submit(id, of_tenant(1, 10));
+  while (!w.ended(9)) w.step();
+  for (std::uint64_t id = 11; id <= 14; ++id) w.submit(id, of_tenant(1, 10));
+  for (std::uint64_t id = 21; id <= 24; ++id) w.submit(id, of_tenant(2, 10));
+  while (!w.ended(22)) w.step();
+  EXPECT_TRUE(w.ended(11));
+  EXPECT_FALSE(w.ended(12));
+}
+
+// VTC's bound (theorem 4.4 there): while two tenants have requests waiting, the service that they
+// get differs by at most 2 max(w_p L_prompt, w_q M), M being the tokens that fit the memory.
+TEST(Vtc, KeepsBackloggedTenantsWithinItsBound) {
+  constexpr std::int64_t kMemory = 40 * 16;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    units::Prng prng(seed);
+    World w = world("vtc", 8, 40, 128);
+    std::vector<std::uint64_t> tenant_of = {0};
+    std::vector<std::int64_t> prompt_of = {0};
+    for (std::uint64_t id = 1; id <= 120; ++id) {
+      const std::uint64_t tenant = 1 + prng.below(2);
+      Shape shape = of_tenant(tenant, tenant == 1 ? prng.between(1, 20) : prng.between(60, 100));
+      shape.max_output = shape.expected_output = prng.between(1, 40);
+      w.submit(id, shape);
+      tenant_of.push_back(tenant);
+      prompt_of.push_back(shape.prompt);
+    }
+    const auto backlogged = [&](std::uint64_t tenant) {
+      for (const auto& view : w.scheduler().sequences()) {
+        const auto id = view.ref.request.value();
+        if (view.phase == batch::Phase::kWaiting && tenant_of[id] == tenant) return true;
+      }
+      return false;
+    };
+    while (backlogged(1) && backlogged(2)) {
+      w.step();
+      std::int64_t service[3] = {};
+      for (const auto& [id, times] : w.tokens) {
+        service[tenant_of[id]] += prompt_of[id] + 2 * static_cast<std::int64_t>(times.size());
+      }
+      ASSERT_LE(std::abs(service[1] - service[2]), 2 * std::max<std::int64_t>(100, 2 * kMemory));
+    }
+  }
+}
+
+Shape interactive(std::int64_t prompt, units::Nanos ttft, units::Nanos pace) {
+  Shape shape{.prompt = prompt};
+  shape.promise.first_token_due = units::Instant(0) + ttft;
+  shape.promise.token_pace = pace;
+  return shape;
+}
+
+// QoServe's hybrid order: at 1 ms a token, 2,000 tokens due in 10 s (12 s) come after 100 tokens
+// due in 11 s (11.1 s), and before 100 due in 13 s; earliest deadline first would start with them.
+TEST(QoServe, OrdersByDeadlineAndLength) {
+  World w = world("qoserve", 8, 400, 2'048);
+  w.submit(1, interactive(2'000, units::seconds(10), units::milliseconds(50)));
+  w.submit(2, interactive(100, units::seconds(11), units::milliseconds(50)));
+  w.submit(3, interactive(100, units::seconds(13), units::milliseconds(50)));
+  w.step();
+  EXPECT_EQ(tokens_of(w, 2), 100);
+  EXPECT_EQ(tokens_of(w, 1), 1'948);
+  EXPECT_EQ(tokens_of(w, 3), 0);
+}
+
+// QoServe's dynamic chunk: a stream that has seconds of slack allows the largest chunk.
+TEST(QoServe, TakesTheLargestChunkWhereStreamsAreAhead) {
+  World w = world("qoserve", 8, 1'000, 4'096);
+  w.submit(1, interactive(16, units::seconds(3), units::milliseconds(50)));
+  w.step();
+  w.submit(2, interactive(10'000, units::seconds(60), units::seconds(1)));
+  w.step();
+  EXPECT_EQ(tokens_of(w, 1), 1);
+  EXPECT_EQ(tokens_of(w, 2), 2'500);
+}
+
+// QoServe's dynamic chunk: a step beside a stream ends before the stream's next token is due, but
+// uses that time up to the guard of the law (a tenth, and what little it has learned).
+TEST(QoServe, ChunksByTheTightestSlack) {
+  World w = world("qoserve", 8, 1'000, 4'096);
+  w.submit(1, interactive(16, units::milliseconds(100), units::milliseconds(10)));
+  w.step();
+  w.advance(units::milliseconds(70));
+  w.submit(2, interactive(10'000, units::seconds(60), units::seconds(1)));
+  const units::Nanos slack = units::Instant(0) + units::milliseconds(110) - w.now();
+  const units::Nanos step = batch::testing::step_time(w.config(), w.compose());
+  EXPECT_LE(step, slack);
+  EXPECT_GE(step, slack * 8 / 10);
+}
+
+// QoServe's relegation: a prompt that cannot make its deadline even alone gives way to all that
+// can, and is still served in the end.
+TEST(QoServe, RelegatesWhatIsLateAnyway) {
+  World w = world("qoserve", 1, 400, 2'048);
+  w.advance(units::seconds(5));
+  w.submit(1, interactive(100, units::seconds(1), units::milliseconds(50)));
+  w.submit(2, interactive(100, units::seconds(60), units::milliseconds(50)));
+  w.submit(3, interactive(100, units::seconds(90), units::milliseconds(50)));
+  w.run();
+  EXPECT_LT(w.tokens.at(2).front(), w.tokens.at(1).front());
+  EXPECT_LT(w.tokens.at(3).front(), w.tokens.at(1).front());
+  EXPECT_EQ(w.outcomes.at(1), domain::Outcome::kCompleted);
 }
 
 class EveryEngine : public testing::TestWithParam<std::string> {};

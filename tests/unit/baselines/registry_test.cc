@@ -21,6 +21,12 @@ TEST(Registry, CombinesEveryEngineWithEveryPlacement) {
   }
 }
 
+// A placement without an engine policy stands in front of vLLM.
+TEST(Registry, PutsAPlacementInFrontOfVllm) {
+  EXPECT_EQ(policy("epp")->name, "vllm-v1/epp");
+  EXPECT_EQ(policy("tidegate")->name, "tidegate/tidegate");
+}
+
 // An unknown name is an error that says which part is meant and what it may have been.
 TEST(Registry, SuggestsForAnUnknownName) {
   EXPECT_THAT(policy("vlm-v1").error().message, testing::HasSubstr("did you mean 'vllm-v1'?"));

@@ -5,29 +5,12 @@
 #include <array>
 #include <vector>
 
+#include "engines.h"
+
 namespace tidegate::baselines {
 namespace {
 
 using units::Tokens;
-
-// Engines with 100 blocks of 16 tokens, or as given.
-struct Engines {
-  std::vector<domain::EngineSpec> specs;
-  std::vector<Target> targets;
-
-  void add(std::int64_t in_flight, std::int64_t tokens, std::int64_t blocks = 100) {
-    specs.reserve(8);
-    domain::EngineSpec spec;
-    spec.limits.kv_blocks = units::Blocks(blocks);
-    specs.push_back(spec);
-    Target target;
-    target.index = targets.size();
-    target.spec = &specs.back();
-    target.in_flight = in_flight;
-    target.tokens = Tokens(tokens);
-    targets.push_back(target);
-  }
-};
 
 // Turns go on from the last one, over engines that are not there for a while.
 TEST(RoundRobin, SkipsWhatIsNotThere) {

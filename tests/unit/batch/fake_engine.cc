@@ -48,6 +48,7 @@ domain::Assign make_assign(std::uint64_t id, const Shape& shape, std::int64_t bl
   assign.tier = shape.tier;
   domain::Request& request = assign.request;
   request.id = units::RequestId(id);
+  request.tenant = shape.tenant;
   request.arrival = shape.arrival;
   request.promise = shape.promise;
   request.footprint.prompt = units::Tokens(shape.prompt);

@@ -24,6 +24,7 @@ struct Shape {
   std::uint64_t family = 0;
   std::int64_t shared = 0;
   domain::Tier tier = domain::Tier::kWithinShare;
+  units::TenantId tenant = {};
   domain::Promise promise = {};
   units::Instant arrival = {};
 };

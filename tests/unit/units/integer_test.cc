@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "units/prng.h"
+#include "units/square_root.h"
 
 namespace tidegate::units {
 namespace {
@@ -77,6 +78,16 @@ TEST(Integer, DivideUpIsTheSmallestSufficientQuotient) {
       ASSERT_GE(quotient * divisor, value);
       ASSERT_TRUE(quotient == 0 || (quotient - 1) * divisor < value) << value << " " << divisor;
     }
+  }
+}
+
+// r is the root of v exactly when r * r <= v < (r + 1) * (r + 1).
+TEST(Integer, SquareRootIsTheLargestThatFits) {
+  for (const std::int64_t v : interesting_numbers()) {
+    if (v < 0) continue;
+    const Int128 r = square_root(v);
+    ASSERT_LE(r * r, Int128{v}) << v;
+    ASSERT_GT((r + 1) * (r + 1), Int128{v}) << v;
   }
 }
 
