@@ -2,7 +2,13 @@
 // at about 10 a second to a real vLLM 0.19) through the simulator with the vllm-v1 policy and the
 // catalogue's step-time law, and prints the simulated means beside the measured ones.
 //
-//   vllm_replay REQUESTS.csv[.gz] RUN GPU MODEL KV_TOKENS MAX_SEQUENCES [STEP_TOKENS]
+// The law was fitted to decodes of equal length. Attention over unequal ones takes longer, as the
+// longest keeps its part of the GPU busy when the others are done. SKEW.csv, the attention kernel's
+// time for mixed lengths by the same authors, says how much: the median ratio over its points that
+// are like the run (as many sequences, mean and spread of their lengths within a third of the
+// run's). Simulated steps read KV memory that much more slowly; nothing is fitted to the run.
+//
+//   vllm_replay REQUESTS.csv[.gz] RUN GPU MODEL KV_TOKENS MAX_SEQUENCES [SKEW.csv[.gz]]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +23,7 @@
 #include "catalogue/catalogue.h"
 #include "sim/simulator.h"
 #include "tables/csv.h"
+#include "units/integer.h"
 
 namespace tidegate {
 namespace {
@@ -52,8 +59,10 @@ struct Setup {
   std::string model;
   std::int64_t kv_tokens = 0;
   std::int64_t sequences = 0;
-  std::int64_t step_tokens = 2'048;
+  std::string skew;
 };
+
+constexpr std::int64_t kStepTokens = 2'048;
 
 units::Result<std::vector<Measured>> read_requests(const Setup& setup) {
   auto csv = tables::Csv::open(setup.requests);
@@ -85,7 +94,99 @@ units::Result<std::vector<Measured>> read_requests(const Setup& setup) {
   return rows;
 }
 
-units::Result<sim::World> world_of(const Setup& setup) {
+// Mean, and standard deviation as a share of it.
+struct Spread {
+  double mean = 0;
+  double relative = 0;
+};
+
+// Of the tokens that a running sequence holds halfway through its output.
+Spread lengths_of(const std::vector<Measured>& rows) {
+  double sum = 0;
+  double squares = 0;
+  for (const Measured& row : rows) {
+    const double length = static_cast<double>(row.input) + static_cast<double>(row.output) / 2;
+    sum += length;
+    squares += length * length;
+  }
+  const auto count = static_cast<double>(rows.size());
+  const double mean = sum / count;
+  return {mean, std::sqrt(std::max(0.0, squares / count - mean * mean)) / mean};
+}
+
+bool within_a_third(double value, double wanted) {
+  return value >= wanted * 2 / 3 && value <= wanted * 4 / 3;
+}
+
+// A point of the table: `longer` of `sequences` hold `most` tokens, the others `least`.
+struct SkewPoint {
+  double sequences = 0;
+  double longer = 0;
+  double least = 0;
+  double most = 0;
+  double time = 0;
+  double time_at_mean = 1;
+
+  Spread lengths() const {
+    const double share = longer / sequences;
+    const double mean = least + share * (most - least);
+    return {mean, (most - least) * std::sqrt(share * (1 - share)) / mean};
+  }
+};
+
+units::Result<std::vector<SkewPoint>> read_skew(const Setup& setup) {
+  auto csv = tables::Csv::open(setup.skew);
+  if (!csv) return tl::unexpected(csv.error());
+  std::map<std::string, std::size_t> at;
+  for (const char* name :
+       {"gpu", "model", "tp", "n", "nb", "kvs", "kv_big", "t_mean_us", "t_skew_us"}) {
+    const auto column = csv->require(name);
+    if (!column) return tl::unexpected(column.error());
+    at[name] = *column;
+  }
+  std::vector<SkewPoint> points;
+  while (true) {
+    const auto more = csv->next();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) break;
+    const bool here = csv->text(at["gpu"]) == setup.gpu && csv->text(at["model"]) == setup.model &&
+                      csv->text(at["tp"]) == "1";
+    if (!here) continue;
+    const auto number = [&](const char* name) { return csv->number(at[name], 0, 1e9).value_or(0); };
+    points.push_back({number("n"), number("nb"), number("kvs"), number("kv_big"),
+                      number("t_skew_us"), number("t_mean_us")});
+  }
+  return points;
+}
+
+// How much longer attention takes than at equal lengths, in millionths.
+units::Result<units::Ppm> slowdown_of(const Setup& setup, const std::vector<Measured>& rows) {
+  if (setup.skew.empty()) return units::Ppm(units::kMillion);
+  const auto points = read_skew(setup);
+  if (!points) return tl::unexpected(points.error());
+  const Spread wanted = lengths_of(rows);
+  // As many as memory holds of that length, at most as many as may run.
+  const double resident = std::min(static_cast<double>(setup.sequences),
+                                   static_cast<double>(setup.kv_tokens) / wanted.mean);
+  std::vector<double> ratios;
+  for (const SkewPoint& point : *points) {
+    const Spread lengths = point.lengths();
+    const bool alike = within_a_third(point.sequences, resident) &&
+                       within_a_third(lengths.mean, wanted.mean) &&
+                       within_a_third(lengths.relative, wanted.relative);
+    if (alike) ratios.push_back(point.time / point.time_at_mean);
+  }
+  if (ratios.empty()) return units::error(setup.skew, "has no point like the run");
+  std::sort(ratios.begin(), ratios.end());
+  const double median = ratios[ratios.size() / 2];
+  std::fputs(fmt::format("attention over unequal lengths: {:.3f} times, {} points\n", median,
+                         ratios.size())
+                 .c_str(),
+             stdout);
+  return units::Ppm(std::llround(median * 1e6));
+}
+
+units::Result<sim::World> world_of(const Setup& setup, units::Ppm slowdown) {
   const auto& catalogue = catalogue::Catalogue::bundled();
   const catalogue::Placement placement{.gpu = catalogue.gpu(setup.gpu),
                                        .model = catalogue.model(setup.model)};
@@ -104,15 +205,17 @@ units::Result<sim::World> world_of(const Setup& setup) {
   sim::EngineModel engine;
   engine.gpu = setup.gpu;
   engine.true_law = law.coefficients;
-  engine.batch.spec.law = law.coefficients;
+  engine.true_law.per_kv_token_fs =
+      units::multiply_divide(law.coefficients.per_kv_token_fs, slowdown.value(), units::kMillion);
+  engine.batch.spec.law = engine.true_law;
   engine.batch.spec.calibrated = true;
   engine.batch.spec.limits = {units::Blocks(setup.kv_tokens / 16), setup.sequences,
-                              Tokens(setup.step_tokens), Tokens(setup.kv_tokens)};
+                              Tokens(kStepTokens), Tokens(setup.kv_tokens)};
   world.engines = {engine};
   world.horizon = units::seconds(3'600);
   std::fputs(fmt::format("{} on {}, {} law, {} KV tokens, {} sequences, {} tokens a step\n",
                          setup.model, setup.gpu, law.measured ? "fitted" : "roofline",
-                         setup.kv_tokens, setup.sequences, setup.step_tokens)
+                         setup.kv_tokens, setup.sequences, kStepTokens)
                  .c_str(),
              stdout);
   return world;
@@ -164,7 +267,8 @@ void print_row(const char* name, double simulated, double measured) {
 
 int replay(const Setup& setup) {
   const auto rows = read_requests(setup);
-  const auto world = rows ? world_of(setup) : tl::unexpected(rows.error());
+  const auto slowdown = rows ? slowdown_of(setup, *rows) : tl::unexpected(rows.error());
+  const auto world = slowdown ? world_of(setup, *slowdown) : tl::unexpected(slowdown.error());
   if (!world) {
     std::fputs((world.error().where + ": " + world.error().message + "\n").c_str(), stderr);
     return 2;
@@ -185,12 +289,11 @@ int replay(const Setup& setup) {
 
 int main(int argc, char** argv) {
   if (argc < 7 || argc > 8) {
-    std::fputs("vllm_replay REQUESTS RUN GPU MODEL KV_TOKENS MAX_SEQUENCES [STEP_TOKENS]\n",
-               stderr);
+    std::fputs("vllm_replay REQUESTS RUN GPU MODEL KV_TOKENS MAX_SEQUENCES [SKEW]\n", stderr);
     return 2;
   }
   tidegate::Setup setup{
-      argv[1], argv[2], argv[3], argv[4], std::atoll(argv[5]), std::atoll(argv[6])};
-  if (argc == 8) setup.step_tokens = std::atoll(argv[7]);
+      argv[1], argv[2], argv[3], argv[4], std::atoll(argv[5]), std::atoll(argv[6]), ""};
+  if (argc == 8) setup.skew = argv[7];
   return tidegate::replay(setup);
 }

@@ -28,6 +28,11 @@ Engines three() {
   return e;
 }
 
+void reports(Target& target, std::int64_t kv_used, std::int64_t waiting) {
+  target.report.kv_used = units::Blocks(kv_used);
+  target.report.waiting = waiting;
+}
+
 // A router remembers prefixes of what it sent, per engine, and forgets the tails of the prompts
 // that it has not seen for longest.
 TEST(PrefixMemory, ForgetsTailsFirst) {
@@ -83,9 +88,9 @@ TEST(Epp, AddsWeightedScores) {
   e.targets[0].report.kv_used = units::Blocks(80);
   e.targets[2].report.kv_used = units::Blocks(0);
   EXPECT_EQ(rule.route(prompt(1, 2, 5, 10), e.targets), 2u);
-  e.targets[0].report = {.kv_used = units::Blocks(50), .waiting = 4};
-  e.targets[1].report = {.kv_used = units::Blocks(0), .waiting = 0};
-  e.targets[2].report = {.kv_used = units::Blocks(24), .waiting = 2};
+  reports(e.targets[0], 50, 4);
+  reports(e.targets[1], 0, 0);
+  reports(e.targets[2], 24, 2);
   EXPECT_EQ(rule.route(prompt(1, 1, 10, 10), e.targets), 2u);
 }
 
