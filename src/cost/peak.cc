@@ -24,7 +24,7 @@ void PeakSweep::add(const Resident& next) {
   const auto with_spread = [&](std::int64_t deviation) {
     return mean + Tokens(units::multiply_divide(deviation, z_thousandths_, 1'000));
   };
-  if (with_spread(above_sqrt(variance_)) <= peak_) return;
+  if (with_spread(units::above_square_root(variance_)) <= peak_) return;
   peak_ = std::max(peak_, with_spread(units::square_root(variance_)));
 }
 

@@ -138,7 +138,7 @@ bool RoutingPool::dispatch(Live& live) {
               engine.spec().epoch};
   const domain::Tier tier = tier_of(live.request);
   const pool::OrderKey key{Instant::never(), live.request.arrival, live.request.id};
-  live.pledge = engine.add(live.ref, pool::SlotIndex{0}, tier, key, live.request);
+  live.pledge = engine.add({live.ref, pool::SlotIndex{0}, tier, key}, live.request);
   live.produced = Tokens(0);
   loads_[*chosen].in_flight += 1;
   loads_[*chosen].tokens += live.request.footprint.prompt;
