@@ -1,6 +1,7 @@
 // What one decision of the pool costs: 64 engines, 12 models, 16 tenants and 10,000 waiting
-// requests. Every engine is full, so that each end of a sequence releases the next in line and each
-// arrival has to be judged against everything that waits. Prints median and p99 per kind of event.
+// requests; and 1,024 engines, 12 models, 100 tenants and 100,000 waiting requests. Every engine is
+// full, so that each end of a sequence releases the next in line and each arrival has to be judged
+// against everything that waits. Prints median and p99 per kind of event.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -16,17 +17,23 @@
 namespace tidegate::pool {
 namespace {
 
-constexpr std::uint64_t kModels = 12;
-constexpr std::uint64_t kEngines = 64;
-constexpr std::uint64_t kTenants = 16;
-constexpr std::int64_t kQueued = 10'000;
+constexpr std::int64_t kSequences = 64;
 
-domain::EngineSpec engine(std::uint64_t id) {
+struct Scale {
+  std::uint64_t models = 12;
+  std::uint64_t engines = 64;
+  std::uint64_t tenants = 16;
+  std::int64_t queued = 10'000;
+};
+constexpr Scale kRack{};
+constexpr Scale kHall{.engines = 1'024, .tenants = 100, .queued = 100'000};
+
+domain::EngineSpec engine(std::uint64_t id, std::uint64_t models) {
   domain::EngineSpec spec;
   spec.id = units::EngineId(id);
   spec.epoch = units::Epoch(1);
-  spec.model = units::ModelId(id % kModels);
-  spec.limits = {units::Blocks(20'000), 64, units::Tokens(2'048), units::Tokens(32'768)};
+  spec.model = units::ModelId(id % models);
+  spec.limits = {units::Blocks(20'000), kSequences, units::Tokens(2'048), units::Tokens(32'768)};
   spec.law.base_fs = 8'000'000'000'000;  // 8 ms
   spec.law.per_token_fs.fill(30'000'000'000);
   spec.law.per_decode_fs = 50'000'000'000;
@@ -36,33 +43,39 @@ domain::EngineSpec engine(std::uint64_t id) {
   return spec;
 }
 
-PoolConfig configuration() {
+PoolConfig configuration(const Scale& scale) {
   PoolConfig config;
-  for (std::uint64_t i = 0; i < kModels; ++i) config.models.emplace_back(i);
-  for (std::uint64_t i = 0; i < kTenants; ++i) {
+  for (std::uint64_t i = 0; i < scale.models; ++i) config.models.emplace_back(i);
+  for (std::uint64_t i = 0; i < scale.tenants; ++i) {
     domain::Tenant tenant;
     tenant.id = units::TenantId(i);
     tenant.weight = static_cast<std::int64_t>(1 + i % 4);
     tenant.on_overload = domain::OnOverload::kQueue;
     config.tenants.push_back(tenant);
   }
-  config.limits.max_queued = kQueued + 100;
+  // An engine is full of promises, and of best effort that would make way for more of them.
+  const std::int64_t running = static_cast<std::int64_t>(scale.engines) * 2 * kSequences;
+  config.limits = {.max_requests = scale.queued + running + 1'000,
+                   .max_queued = scale.queued + 100,
+                   .max_engines = static_cast<std::int64_t>(scale.engines)};
   return config;
 }
 
-// The pool, a queue of kQueued, and what runs on the engines.
+// The pool, a full queue, and what runs on the engines.
 class World {
  public:
-  World() : pool_(configuration()), prng_(7) {
-    for (std::uint64_t i = 0; i < kEngines; ++i) step(domain::EngineJoined{engine(i)});
-    while (pool_.waiting_room().waiting() < kQueued) arrive();
+  explicit World(const Scale& scale) : scale_(scale), pool_(configuration(scale)), prng_(7) {
+    for (std::uint64_t i = 0; i < scale.engines; ++i) {
+      step(domain::EngineJoined{engine(i, scale.models)});
+    }
+    while (!full()) arrive();
   }
 
   void arrive() {
     domain::Request request;
     request.id = units::RequestId(++ids_);
-    request.tenant = units::TenantId(prng_.below(kTenants));
-    request.model = units::ModelId(prng_.below(kModels));
+    request.tenant = units::TenantId(prng_.below(scale_.tenants));
+    request.model = units::ModelId(prng_.below(scale_.models));
     request.arrival = now_;
     request.footprint.prompt = units::Tokens(prng_.between(50, 4'000));
     request.footprint.max_output = units::Tokens(1'024);
@@ -91,7 +104,7 @@ class World {
                           domain::Outcome::kCompleted,
                           {units::Tokens(100), units::Tokens(0), units::Tokens(100)}});
   }
-  std::int64_t waiting() const { return pool_.waiting_room().waiting(); }
+  bool full() const { return pool_.waiting_room().waiting() >= scale_.queued; }
   std::vector<std::int64_t>& samples() { return samples_; }
 
  private:
@@ -108,6 +121,7 @@ class World {
     }
   }
 
+  Scale scale_;
   PoolScheduler pool_;
   units::Prng prng_;
   units::Instant now_;
@@ -128,8 +142,8 @@ void report(benchmark::State& state, std::vector<std::int64_t>& samples) {
 }
 
 // One arrival and one end in turn: the queue keeps its length.
-void arrive_and_finish(benchmark::State& state) {
-  World world;
+void arrive_and_finish(benchmark::State& state, const Scale& scale) {
+  World world(scale);
   std::vector<std::int64_t> arrivals;
   std::vector<std::int64_t> ends;
   for (auto _ : state) {
@@ -137,7 +151,7 @@ void arrive_and_finish(benchmark::State& state) {
     world.arrive();
     arrivals.insert(arrivals.end(), world.samples().begin(), world.samples().end());
     world.samples().clear();
-    while (world.waiting() >= kQueued) world.finish();
+    while (world.full()) world.finish();
     ends.insert(ends.end(), world.samples().begin(), world.samples().end());
   }
   std::sort(arrivals.begin(), arrivals.end());
@@ -151,20 +165,22 @@ void arrive_and_finish(benchmark::State& state) {
   arrivals.insert(arrivals.end(), ends.begin(), ends.end());
   report(state, arrivals);
 }
-BENCHMARK(arrive_and_finish)->Iterations(20'000);
+BENCHMARK_CAPTURE(arrive_and_finish, 64_engines, kRack)->Iterations(20'000);
+BENCHMARK_CAPTURE(arrive_and_finish, 1024_engines, kHall)->Iterations(20'000);
 
 // What a serving pool does: twenty token events for each arrival and each end.
-void serving_mix(benchmark::State& state) {
-  World world;
+void serving_mix(benchmark::State& state, const Scale& scale) {
+  World world(scale);
   world.samples().clear();
   for (auto _ : state) {
     world.arrive();
     for (int i = 0; i < 20; ++i) world.produce();
-    while (world.waiting() >= kQueued) world.finish();
+    while (world.full()) world.finish();
   }
   report(state, world.samples());
 }
-BENCHMARK(serving_mix)->Iterations(5'000);
+BENCHMARK_CAPTURE(serving_mix, 64_engines, kRack)->Iterations(5'000);
+BENCHMARK_CAPTURE(serving_mix, 1024_engines, kHall)->Iterations(5'000);
 
 }  // namespace
 }  // namespace tidegate::pool

@@ -94,6 +94,7 @@ void PoolScheduler::lose_all(EngineIndex index) {
 void PoolScheduler::state_changed(EngineIndex index) {
   const EngineView& engine = engines_[index];
   const std::size_t model = *model_index(engine.spec().model);
+  if (room_.waiting(model) == 0) return;
   for (std::size_t i = 0; i < table_.capacity(); ++i) {
     const auto slot = static_cast<SlotIndex>(i);
     Entry& entry = table_[slot];
