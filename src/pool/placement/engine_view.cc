@@ -29,6 +29,9 @@ void EngineView::set_spec(const domain::EngineSpec& spec) {
   spec_ = spec;
   law_ = cost::StepLaw(spec.law, spec.calibrated);
   state_ = EngineState::kReady;
+  const units::Blocks usable =
+      units::scaled(spec.limits.kv_blocks, units::Ppm(units::kMillion) - policy_.kv_watermark);
+  capacity_ = Tokens(units::multiply_saturating(usable.value(), spec.kv.block_tokens.value()));
   nominal_decodes_ = std::max<std::int64_t>(1, spec.limits.max_sequences / 2);
   const std::int64_t kv_tokens =
       units::multiply_saturating(spec.limits.kv_blocks.value(), spec.kv.block_tokens.value());
@@ -233,12 +236,6 @@ const Load& EngineView::load(Tier tier) const {
     stale_ = false;
   }
   return tier == Tier::kBestEffort ? all_ : without_best_effort_;
-}
-
-Tokens EngineView::capacity() const {
-  const units::Blocks usable =
-      units::scaled(spec_.limits.kv_blocks, units::Ppm(units::kMillion) - policy_.kv_watermark);
-  return Tokens(units::multiply_saturating(usable.value(), spec_.kv.block_tokens.value()));
 }
 
 cost::Resident EngineView::resident(const domain::Footprint& footprint) const {

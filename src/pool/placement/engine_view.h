@@ -64,7 +64,7 @@ class EngineView {
     return promised != domain::Tier::kBestEffort || !makes_way(tier);
   }
   // KV tokens that predictions may fill.
-  units::Tokens capacity() const;
+  units::Tokens capacity() const { return capacity_; }
   // Predicted peak of all that gates `tier`, and of `extra` when given, in whole-block tokens.
   // Exact when it is above `enough`, else a cheap upper bound that is not. O(pledges) at most.
   units::Tokens peak(domain::Tier tier, const cost::Resident* extra, units::Tokens enough) const;
@@ -110,6 +110,7 @@ class EngineView {
   PoolPolicy policy_;
   cost::StepLaw law_;
   EngineState state_ = EngineState::kReady;
+  units::Tokens capacity_{0};
   units::Nanos nominal_step_{0};
   std::int64_t nominal_decodes_ = 1;
 

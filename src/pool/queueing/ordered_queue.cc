@@ -1,5 +1,7 @@
 #include "pool/queueing/ordered_queue.h"
 
+#include <utility>
+
 #include "units/check.h"
 
 namespace tidegate::pool {
@@ -22,8 +24,9 @@ Work sum_of(const QueueNodes& nodes, SlotIndex slot) {
 
 void refresh(QueueNodes& nodes, SlotIndex slot) {
   QueueNode& node = nodes[slot];
-  node.sum = node.own;
-  node.sum += sum_of(nodes, node.left);
+  node.through = node.own;
+  node.through += sum_of(nodes, node.left);
+  node.sum = node.through;
   node.sum += sum_of(nodes, node.right);
 }
 
@@ -76,7 +79,8 @@ Work OrderedQueue::total(const QueueNodes& nodes) const {
 
 void OrderedQueue::insert(QueueNodes& nodes, SlotIndex slot, const OrderKey& key,
                           const Work& work) {
-  nodes[slot] = {.key = key, .own = work, .sum = work, .priority = mix(key.id.value())};
+  nodes[slot] = {
+      .key = key, .through = work, .own = work, .sum = work, .priority = mix(key.id.value())};
   const Halves halves = split(nodes, root_, key);
   root_ = merge(nodes, merge(nodes, halves.low, slot), halves.high);
 }
@@ -112,18 +116,23 @@ SlotIndex OrderedQueue::after(const QueueNodes& nodes, const OrderKey& key) cons
   return best;
 }
 
-Work OrderedQueue::before(const QueueNodes& nodes, const OrderKey& key) const {
-  Work work;
-  for (SlotIndex slot = root_; slot != kNoSlot;) {
-    if (nodes[slot].key < key) {
-      work += sum_of(nodes, nodes[slot].left);
-      work += nodes[slot].own;
-      slot = nodes[slot].right;
-    } else {
-      slot = nodes[slot].left;
+std::span<const Work> SumSearch::run(const QueueNodes& nodes, const OrderKey& key) {
+  sums_.fill({});
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (at_[i] == kNoSlot) continue;
+      const QueueNode& node = nodes[at_[i]];
+      const bool right = node.key < key;
+      if (right) sums_[i] += node.through;
+      at_[i] = right ? node.right : node.left;
+      if (at_[i] == kNoSlot) continue;
+      more = true;
+      __builtin_prefetch(&nodes[at_[i]]);
+      __builtin_prefetch(&nodes[at_[i]].through.price);
     }
   }
-  return work;
+  return {sums_.data(), std::exchange(count_, 0)};
 }
 
 SlotIndex OrderedQueue::at(const QueueNodes& nodes, std::int64_t index) const {

@@ -7,8 +7,10 @@
 // in every run.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "pool/queueing/order.h"
@@ -17,11 +19,12 @@ namespace tidegate::pool {
 
 struct QueueNode {
   OrderKey key;
+  SlotIndex left = kNoSlot;
+  SlotIndex right = kNoSlot;
+  Work through;  // own and everything below on the left: all that a search for sums reads
   Work own;
   Work sum;  // own and everything below
   std::uint64_t priority = 0;
-  SlotIndex left = kNoSlot;
-  SlotIndex right = kNoSlot;
 };
 
 // The nodes of all queues of one pool; each slot is in at most one queue.
@@ -40,13 +43,31 @@ class OrderedQueue {
   SlotIndex last(const QueueNodes& nodes) const;
   // The first one whose key is greater; kNoSlot when there is none.
   SlotIndex after(const QueueNodes& nodes, const OrderKey& key) const;
-  // The sum over all with a smaller key.
-  Work before(const QueueNodes& nodes, const OrderKey& key) const;
   // The one with `index` others before it. REQUIRES: 0 <= index < total().requests.
   SlotIndex at(const QueueNodes& nodes, std::int64_t index) const;
 
  private:
+  friend class SumSearch;
+
   SlotIndex root_ = kNoSlot;
+};
+
+// The sum over all with a smaller key, for several queues at once. Each step of a search waits for
+// memory, so the searches go down side by side and their nodes are fetched together.
+class SumSearch {
+ public:
+  static constexpr std::size_t kMost = 16;
+
+  // REQUIRES: fewer than kMost were added since run().
+  void add(const OrderedQueue& queue) { at_[count_++] = queue.root_; }
+  std::size_t count() const { return count_; }
+  // The sums, in the order of add(); valid until the next add(), from which a new round starts.
+  std::span<const Work> run(const QueueNodes& nodes, const OrderKey& key);
+
+ private:
+  std::array<SlotIndex, kMost> at_{};
+  std::array<Work, kMost> sums_{};
+  std::size_t count_ = 0;
 };
 
 }  // namespace tidegate::pool

@@ -147,9 +147,9 @@ Tier WaitingRoom::tier(LaneIndex index) const {
   return tier(lane, index, least_served(lane.model));
 }
 
-// The part of `other`, a lane of the same tier as `lane`, that goes before `slot`.
-Work WaitingRoom::ahead_in(LaneIndex other, SlotIndex slot, LaneIndex lane) const {
-  Work work = lanes_[other].queue.before(nodes_, nodes_[slot].key);
+// Of `work`, which is due before one of `lane` and waits in `other` of the same tier, as much as
+// counts.
+Work WaitingRoom::counted(const Work& work, LaneIndex other, LaneIndex lane) const {
   if (other == lane || lanes_[other].band != Band::kShare) return work;
   const std::int64_t fair = shares_.allowance(other, lane).value();
   const std::int64_t all = work.price.value();
@@ -167,14 +167,28 @@ Work WaitingRoom::ahead_of(SlotIndex slot, LaneIndex index) const {
   const std::int64_t least = least_served(own.model);
   const Tier own_tier = tier(own, index, least);
   Work work;
+  SumSearch search;
+  std::array<LaneIndex, SumSearch::kMost> searched{};
+  const auto finish_search = [&] {
+    std::size_t next = 0;
+    for (const Work& sum : search.run(nodes_, nodes_[slot].key)) {
+      work += counted(sum, searched[next++], index);
+    }
+  };
   for (const auto& list : by_model_[own.model].active) {
     for (const LaneIndex other : list) {
       const Tier other_tier = tier(lanes_[other], other, least);
       if (other_tier > own_tier || blocked_[lanes_[other].tenant] != 0) continue;
-      work +=
-          other_tier < own_tier ? lanes_[other].queue.total(nodes_) : ahead_in(other, slot, index);
+      if (other_tier < own_tier) {
+        work += lanes_[other].queue.total(nodes_);
+        continue;
+      }
+      searched[search.count()] = other;
+      search.add(lanes_[other].queue);
+      if (search.count() == SumSearch::kMost) finish_search();
     }
   }
+  finish_search();
   return work;
 }
 

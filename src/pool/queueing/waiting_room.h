@@ -115,7 +115,7 @@ class WaitingRoom {
   std::int64_t least_served(std::size_t model) const;
   void forget_least(const Lane& lane, std::int64_t served);
   domain::Tier tier(const Lane& lane, LaneIndex index, std::int64_t least) const;
-  Work ahead_in(LaneIndex other, SlotIndex slot, LaneIndex lane) const;
+  Work counted(const Work& work, LaneIndex other, LaneIndex lane) const;
 
   QueueNodes nodes_;
   std::vector<Lane> lanes_;

@@ -53,7 +53,13 @@ TEST(OrderedQueue, AgreesWithASortedMap) {
       model.erase(victim);
     }
     const OrderKey probe = random_key(prng, prng.below(id + 1));
-    ASSERT_EQ(queue.before(nodes, probe), naive_before(model, probe));
+    SumSearch search;
+    search.add(queue);
+    search.add(OrderedQueue());
+    search.add(queue);
+    const auto sums = search.run(nodes, probe);
+    ASSERT_EQ(std::vector<Work>(sums.begin(), sums.end()),
+              (std::vector<Work>{naive_before(model, probe), {}, naive_before(model, probe)}));
     const auto next = model.upper_bound(probe);
     ASSERT_EQ(queue.after(nodes, probe), next == model.end() ? kNoSlot : next->second.first);
     ASSERT_EQ(queue.empty(), model.empty());
