@@ -42,7 +42,13 @@ units::Result<Replayed> run(const std::string& path) {
     replayed.torn = *read == journal::ReadEnd::kTorn;
     if (*read != journal::ReadEnd::kRecord) break;
     if (const auto* configuration = std::get_if<journal::Configuration>(&record)) {
-      replayed.replay.emplace(configuration->pool);
+      if (!replayed.replay) {
+        replayed.replay.emplace(configuration->pool);
+      } else if (!replayed.replay->reconfigure(configuration->pool)) {
+        return units::error(path,
+                            "a later configuration has other engines, models or bounds than "
+                            "the first; this file was not written by one run");
+      }
     } else if (!replayed.replay) {
       return units::error(path, "no configuration comes before the first event");
     } else {

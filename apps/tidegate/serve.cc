@@ -2,13 +2,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -40,8 +39,8 @@ int complain(const units::Error& error) {
   return kWrongInput;
 }
 
-tl::expected<config::ServerConfig, config::LoadErrors> base_config(const ServeOptions& options) {
-  if (!options.file.empty()) return config::load_server_config(options.file);
+tl::expected<config::ServerConfig, config::LoadErrors> config_without_file(
+    const ServeOptions& options) {
   std::vector<std::string> models = options.models;
   if (models.empty()) {
     auto bundled = bundled_model();
@@ -77,12 +76,24 @@ units::Result<void> override_config(const ServeOptions& options, config::ServerC
   return {};
 }
 
-// The configuration as text, for the journal.
-std::string journal_text(const ServeOptions& options, const config::ServerConfig& config) {
-  if (options.file.empty()) return config::text_for_models(config);
-  std::ostringstream text;
-  text << std::ifstream(options.file, std::ios::binary).rdbuf();
-  return text.str();
+// The configuration that these options ask for, as it is now. The text is for the journal.
+tl::expected<gateway::LoadedConfig, config::LoadErrors> load(const ServeOptions& options) {
+  std::string text;
+  tl::expected<config::ServerConfig, config::LoadErrors> config;
+  if (options.file.empty()) {
+    config = config_without_file(options);
+    if (config) text = config::text_for_models(*config);
+  } else {
+    auto read = config::read_file(options.file);
+    if (!read) return tl::unexpected(config::LoadErrors{read.error()});
+    text = std::move(*read);
+    config = config::parse_server_config(text, options.file);
+  }
+  if (!config) return tl::unexpected(std::move(config.error()));
+  if (const auto done = override_config(options, *config); !done) {
+    return tl::unexpected(config::LoadErrors{done.error()});
+  }
+  return gateway::LoadedConfig{std::move(*config), std::move(text)};
 }
 
 // Every connection is an open file; take as many as the system allows this user.
@@ -97,17 +108,22 @@ void raise_file_limit() {
 sigset_t block_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int each : {SIGTERM, SIGINT}) sigaddset(&set, each);
+  for (const int each : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, each);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGHUP, SIG_IGN);
   return set;
 }
 
-// True when SIGTERM or SIGINT came within a tenth of a second.
-bool asked_to_stop(const sigset_t& set) {
+// The signal that came within a tenth of a second; 0 for none.
+int next_signal(const sigset_t& set) {
   const timespec tenth{0, 100'000'000};
-  return sigtimedwait(&set, nullptr, &tenth) > 0;
+  return std::max(0, sigtimedwait(&set, nullptr, &tenth));
+}
+
+// The same for those that end the process. While it drains there is nothing to reload for.
+bool asked_to_stop(const sigset_t& set) {
+  const int signal = next_signal(set);
+  return signal == SIGTERM || signal == SIGINT;
 }
 
 void print_ready(const gateway::ServerShell& shell, const config::ServerConfig& config) {
@@ -138,37 +154,39 @@ void drain(gateway::ServerShell& shell, units::Nanos limit, const sigset_t& sign
   while (!shell.drained() && gateway::now() < grace) asked_to_stop(signals);
 }
 
-int live(gateway::ServerShell& shell, const config::ServerConfig& config, const sigset_t& signals) {
+int live(gateway::ServerShell& shell, const sigset_t& signals) {
   shell.start();
   bool announced = false;
-  while (!asked_to_stop(signals)) {
+  for (int signal = 0; signal != SIGTERM && signal != SIGINT; signal = next_signal(signals)) {
+    if (signal == SIGHUP) shell.reload([](const gateway::ReloadResult&) {});
     if (announced || !shell.ready()) continue;
-    print_ready(shell, config);
+    print_ready(shell, shell.settings()->config);
     announced = true;
   }
-  drain(shell, config.server.drain, signals);
+  drain(shell, shell.settings()->config.server.drain, signals);
   shell.stop();
   return kDone;
 }
 
 int serve(const ServeOptions& options) {
-  auto config = base_config(options);
-  if (!config) {
-    for (const units::Error& each : config.error()) complain(each);
+  auto loaded = load(options);
+  if (!loaded) {
+    for (const units::Error& each : loaded.error()) complain(each);
     return kWrongInput;
   }
-  if (const auto done = override_config(options, *config); !done) return complain(done.error());
+  const config::ServerConfig& config = loaded->config;
   const sigset_t signals = block_signals();
   raise_file_limit();
-  auto engines = gateway::open_engines(*config, [](std::string_view line) {
+  auto engines = gateway::open_engines(config, [](std::string_view line) {
     std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
   });
   if (!engines) return complain(engines.error());
-  const bool anonymous = !config->server.listen.loopback() && config->tenants.front().keys.empty();
+  const bool anonymous = !config.server.listen.loopback() && config.tenants.front().keys.empty();
   gateway::ServerShell::Options shell_options;
-  shell_options.config = *config;
+  shell_options.config = config;
   shell_options.engines = std::move(*engines);
-  shell_options.journal_configuration = journal_text(options, *config);
+  shell_options.journal_configuration = loaded->text;
+  if (!options.file.empty()) shell_options.load = [options] { return load(options); };
   auto shell = gateway::ServerShell::open(std::move(shell_options));
   if (!shell) {
     complain(shell.error());
@@ -177,7 +195,7 @@ int serve(const ServeOptions& options) {
   if (anonymous) {
     (*shell)->log().warning("open_to_all", "no keys, and the address is not a loopback one");
   }
-  return live(**shell, *config, signals);
+  return live(**shell, signals);
 }
 
 }  // namespace
@@ -198,7 +216,8 @@ Subcommand add_serve(CLI::App& parent) {
   app->footer(
       "Without --config and --model the bundled model tidegate-tiny is served to everybody on "
       "this\n"
-      "machine. SIGTERM drains and ends with status 0; a second one cuts what still runs.\n\n"
+      "machine. SIGTERM drains and ends with status 0; a second one cuts what still runs. SIGHUP\n"
+      "reads the file of --config again.\n\n"
       "Examples:\n"
       "  tidegate serve\n"
       "  tidegate serve --model llama-3.1-8b-q4_k_m.gguf --threads 8\n"

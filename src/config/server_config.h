@@ -34,11 +34,15 @@ struct EngineConfig {
   units::Tokens max_step_tokens{512};
   bool kv_unified = true;
   units::Nanos calibration{units::seconds(3)};
+
+  friend bool operator==(const EngineConfig&, const EngineConfig&) = default;
 };
 
 struct ModelConfig {
   units::ModelId id;
   std::string name;
+
+  friend bool operator==(const ModelConfig&, const ModelConfig&) = default;
 };
 
 // How tight a caller may make its own promise by hints; nullopt: no tighter than its class.
@@ -54,6 +58,7 @@ struct TenantConfig {
   std::vector<KeyDigest> keys;          // empty: requests without a key belong to this tenant
   std::vector<units::ClassId> classes;  // that it may ask for
   HintFloor tightest;
+  bool removed = false;  // by a reload: keeps its id for what is still inside, takes no calls
 };
 
 struct AdminConfig {
@@ -72,11 +77,15 @@ struct EdgeLimits {
   units::Nanos body_timeout{units::seconds(30)};
   units::Nanos idle_timeout{units::seconds(75)};
   units::Nanos stall_timeout{units::seconds(20)};  // a client that takes nothing off its stream
+
+  friend bool operator==(const EdgeLimits&, const EdgeLimits&) = default;
 };
 
 struct JournalConfig {
   std::string path;       // empty: no journal
   bool required = false;  // refuse to start when it cannot be opened
+
+  friend bool operator==(const JournalConfig&, const JournalConfig&) = default;
 };
 
 struct ServerSettings {

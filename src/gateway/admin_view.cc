@@ -69,7 +69,10 @@ json::array tenant_array(const DecisionLoop& loop) {
     object["name"] = tenant.values.name;
     object["weight"] = tenant.values.weight;
     object["class"] = loop.config().classes[tenant.values.default_class.value()].name;
-    if (const auto holds = loop.scheduler().holds(tenant.values.id)) {
+    const auto holds = loop.scheduler().holds(tenant.values.id);
+    if (tenant.removed && (!holds || holds->alive == 0)) continue;
+    if (tenant.removed) object["removed"] = true;
+    if (holds) {
       object["alive"] = holds->alive;
       object["on_engines"] = holds->on_engines;
       object["reserved_tokens"] = holds->reserved_tokens;
@@ -119,6 +122,7 @@ std::string state_json(DecisionLoop& loop) {
   json::object object;
   object["ready"] = loop.ready();
   object["draining"] = loop.draining();
+  object["config_version"] = loop.settings().version;
   object["alive"] = loop.alive();
   object["waiting"] = loop.waiting();
   object["arrived_total"] = counters.arrived;
@@ -138,6 +142,18 @@ std::string engines_json(DecisionLoop& loop) {
 
 std::string tenants_json(DecisionLoop& loop) {
   return json::serialize(json::object{{"tenants", tenant_array(loop)}});
+}
+
+std::string reload_json(const ReloadResult& result) {
+  json::object object;
+  object["reloaded"] = result.problems.empty();
+  object["config_version"] = result.version;
+  json::array problems;
+  for (const units::Error& each : result.problems) {
+    problems.push_back(json::object{{"where", each.where}, {"message", each.message}});
+  }
+  object["problems"] = std::move(problems);
+  return json::serialize(object);
 }
 
 std::string decisions_json(DecisionLoop& loop, const DecisionHistory& history) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gateway/decision_loop.h"
+#include "gateway/reload.h"
 
 namespace tidegate::gateway {
 
@@ -11,6 +12,8 @@ namespace tidegate::gateway {
 std::string state_json(DecisionLoop& loop);
 std::string engines_json(DecisionLoop& loop);
 std::string tenants_json(DecisionLoop& loop);
+// The version in force and, when it was not taken over, what is wrong with the new one. Pure.
+std::string reload_json(const ReloadResult& result);
 // Everything that was decided about one request, with times since its arrival.
 std::string decisions_json(DecisionLoop& loop, const DecisionHistory& history);
 

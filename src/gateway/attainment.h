@@ -1,9 +1,9 @@
 // Promises kept, by class and tenant. One owner.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <map>
+#include <utility>
 
 #include "units/ids.h"
 
@@ -16,20 +16,16 @@ class Attainment {
     std::int64_t judged = 0;
   };
 
-  Attainment(std::size_t classes, std::size_t tenants)
-      : tenants_(tenants), counts_(classes * tenants) {}
-
   // Judges one more request and returns the counts of its class and tenant.
   Count judge(units::ClassId service_class, units::TenantId tenant, bool kept) {
-    Count& count = counts_[service_class.value() * tenants_ + tenant.value()];
+    Count& count = counts_[{service_class, tenant}];
     count.kept += kept ? 1 : 0;
     ++count.judged;
     return count;
   }
 
  private:
-  std::size_t tenants_;
-  std::vector<Count> counts_;
+  std::map<std::pair<units::ClassId, units::TenantId>, Count> counts_;
 };
 
 }  // namespace tidegate::gateway

@@ -52,6 +52,7 @@ std::string_view bearer_key(const net::Headers& headers) {
 
 Auth::Auth(const std::vector<config::TenantConfig>& tenants) {
   for (std::size_t i = 0; i < tenants.size(); ++i) {
+    if (tenants[i].removed) continue;
     if (tenants[i].keys.empty()) keyless_ = i;
     for (const config::KeyDigest& key : tenants[i].keys) keys_.emplace_back(key, i);
   }

@@ -22,6 +22,7 @@ std::string_view bearer_key(const net::Headers& headers);
 
 class Auth {
  public:
+  // Tenants that a reload removed have no calls.
   explicit Auth(const std::vector<config::TenantConfig>& tenants);
 
   // Index of the tenant that the key belongs to; for an empty key the tenant without keys.

@@ -17,9 +17,9 @@ constexpr units::Nanos kRound = units::milliseconds(100);
 
 DecisionLoop::DecisionLoop(const DecisionParts& parts)
     : parts_(parts),
-      scheduler_(pool_config(parts.config)),
-      forecasts_(parts.config.classes.size(), parts.config.models.size()),
-      attainment_(parts.config.classes.size(), parts.config.tenants.size()) {}
+      settings_(parts.settings),
+      scheduler_(pool_config(config())),
+      forecasts_(config().classes.size(), config().models.size()) {}
 
 void DecisionLoop::run() {
   std::vector<Message> messages;
@@ -128,11 +128,20 @@ void DecisionLoop::note_engine(const domain::EngineLost& lost) {
 
 bool DecisionLoop::ready() const {
   if (draining_) return false;
-  return std::all_of(
-      parts_.config.models.begin(), parts_.config.models.end(), [this](const auto& m) {
-        return std::any_of(up_.begin(), up_.end(),
-                           [&m](const auto& each) { return each.second.model == m.id; });
-      });
+  return std::all_of(config().models.begin(), config().models.end(), [this](const auto& m) {
+    return std::any_of(up_.begin(), up_.end(),
+                       [&m](const auto& each) { return each.second.model == m.id; });
+  });
+}
+
+bool DecisionLoop::reconfigure(SettingsPtr settings, const std::string& text) {
+  pool::PoolConfig pool = pool_config(settings->config);
+  if (!scheduler_.reconfigure(pool)) return false;
+  settings_ = std::move(settings);
+  forecasts_.grow(config().classes.size());
+  parts_.journal.configured({text, std::move(pool)});
+  step(domain::Tick{});  // releases those who may run by the new limits
+  return true;
 }
 
 void DecisionLoop::drain(bool abandon) {
@@ -158,10 +167,10 @@ void DecisionLoop::tell_held() {
 }
 
 void DecisionLoop::set_gauges() {
-  std::vector<std::int64_t> depth(parts_.config.classes.size());
+  std::vector<std::int64_t> depth(config().classes.size());
   for (const units::RequestId id : waiting_) ++depth[find(id)->service_class.value()];
   for (std::size_t i = 0; i < depth.size(); ++i) {
-    parts_.metrics.queue_depth(parts_.config.classes[i].name, depth[i]);
+    parts_.metrics.queue_depth(config().classes[i].name, depth[i]);
   }
   parts_.metrics.held(static_cast<std::int64_t>(waiting_.size()));
   for (const pool::EngineView& view : scheduler_.engines()) {

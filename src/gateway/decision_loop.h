@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "config/server_config.h"
 #include "gateway/attainment.h"
 #include "gateway/decision_log.h"
 #include "gateway/engine_set.h"
@@ -20,14 +19,15 @@
 #include "gateway/live_request.h"
 #include "gateway/mailbox.h"
 #include "gateway/metrics.h"
+#include "gateway/settings.h"
 #include "gateway/text_routes.h"
 #include "pool/pool_scheduler.h"
 
 namespace tidegate::gateway {
 
-// What the loop works with; all of it outlives the loop.
+// What the loop works with; all that is referred to outlives the loop.
 struct DecisionParts {
-  const config::ServerConfig& config;
+  SettingsPtr settings;  // to begin with
   Mailbox& mailbox;
   EngineSet& engines;
   TextRoutes& routes;
@@ -45,7 +45,8 @@ class DecisionLoop {
   // For visits, on the decision thread.
   const pool::PoolScheduler& scheduler() const { return scheduler_; }
   const DecisionLog& log() const { return log_; }
-  const config::ServerConfig& config() const { return parts_.config; }
+  const Settings& settings() const { return *settings_; }
+  const config::ServerConfig& config() const { return settings_->config; }
   const std::string& engine_name(units::EngineId id) const { return parts_.engines.name(id); }
   // The engine's last report; null before the first.
   const domain::StateReport* report(units::EngineId id) const;
@@ -58,6 +59,9 @@ class DecisionLoop {
   // No new admissions; with `abandon` everything alive ends now.
   void drain(bool abandon);
   bool draining() const { return draining_; }
+  // Other settings from here on; `text` is how somebody wrote them, for the journal. False, and
+  // nothing changed, when the pool cannot take them over.
+  bool reconfigure(SettingsPtr settings, const std::string& text);
   // Runs `then`, on this thread, once nothing is alive.
   void when_idle(std::function<void()> then);
   // Brings the gauges up to date: queues, ledgers.
@@ -87,8 +91,12 @@ class DecisionLoop {
   void account(const LiveRequest& request, const domain::End& end);
   void tell_held();
   LiveRequest* find(units::RequestId id);
+  const domain::Tenant& tenant(units::TenantId id) const {
+    return config().tenants[id.value()].values;
+  }
 
   DecisionParts parts_;
+  SettingsPtr settings_;
   pool::PoolScheduler scheduler_;
   Forecasts forecasts_;
   Attainment attainment_;

@@ -58,23 +58,10 @@ std::optional<std::uint64_t> parse_request_id(std::string_view text) {
 
 Edge::Edge(const EdgeParts& parts)
     : parts_(parts),
-      auth_(parts.config.tenants),
       started_s_(wall_seconds()),
       salt_(random_salt()),
       next_id_(first_id()),
-      inside_(std::make_shared<std::atomic<std::int64_t>>(0)),
-      classes_(std::make_shared<const Classes>(parts.config.classes)) {}
-
-void Edge::set_classes(Classes classes) {
-  auto fresh = std::make_shared<const Classes>(std::move(classes));
-  const std::lock_guard lock(classes_mutex_);
-  classes_ = std::move(fresh);
-}
-
-std::shared_ptr<const Edge::Classes> Edge::classes() const {
-  const std::lock_guard lock(classes_mutex_);
-  return classes_;
-}
+      inside_(std::make_shared<std::atomic<std::int64_t>>(0)) {}
 
 void Edge::handle(const ExchangePtr& exchange) {
   Passage passage;
@@ -84,13 +71,14 @@ void Edge::handle(const ExchangePtr& exchange) {
   const std::string_view target = exchange->request().target;
   const std::string_view path = target.substr(0, target.find('?'));
   passage.summary.request_id = request_id_text(passage.id);
-  const auto tenant = auth_.tenant(bearer_key(exchange->request().headers));
+  passage.settings = parts_.settings.get();
+  const auto tenant = passage.settings->auth.tenant(bearer_key(exchange->request().headers));
   if (!tenant) {
     refuse(passage, openai::refusal(openai::EdgeError::kUnknownKey,
                                     "this key is not known here; send authorization: Bearer KEY"));
     return;
   }
-  passage.tenant = &parts_.config.tenants[*tenant];
+  passage.tenant = &passage.settings->config.tenants[*tenant];
   passage.summary.tenant = passage.tenant->values.name;
   route(passage, path);
 }

@@ -2,23 +2,21 @@
 // Everything that can be said without the core is said here: who is calling, whether the request
 // makes sense, whether the model exists and may be used, and the size of the work in tokens.
 //
-// Runs on network threads; immutable but for counters and the classes, thread-safe.
+// Runs on network threads; immutable but for counters, thread-safe.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "config/server_config.h"
-#include "gateway/auth.h"
 #include "gateway/engine_set.h"
 #include "gateway/mailbox.h"
 #include "gateway/metrics.h"
 #include "gateway/request_log.h"
+#include "gateway/settings.h"
 #include "net/exchange.h"
 #include "openai/refusal.h"
 #include "openai/request.h"
@@ -27,7 +25,7 @@ namespace tidegate::gateway {
 
 // What the edge works with; all of it outlives the edge.
 struct EdgeParts {
-  const config::ServerConfig& config;
+  const CurrentSettings& settings;
   EngineSet& engines;
   Mailbox& mailbox;
   Metrics& metrics;
@@ -37,14 +35,11 @@ struct EdgeParts {
 class Edge {
  public:
   using ExchangePtr = std::shared_ptr<net::Exchange>;
-  using Classes = std::vector<domain::ServiceClass>;
 
   explicit Edge(const EdgeParts& parts);
 
   // Answers /v1/..., and 404 for the rest.
   void handle(const ExchangePtr& exchange);
-  // The classes that requests are taken in from now on (same ids, other times).
-  void set_classes(Classes classes);
 
  private:
   // One request on its way through the edge.
@@ -52,6 +47,7 @@ class Edge {
     ExchangePtr exchange;
     units::Instant received;
     std::uint64_t id = 0;
+    SettingsPtr settings;  // of the moment it came in; the tenant is in there
     const config::TenantConfig* tenant = nullptr;
     const ServedModel* model = nullptr;
     CallSummary summary;
@@ -91,18 +87,14 @@ class Edge {
   void refuse(Passage& passage, const openai::Refusal& refusal) const;
   void answer(Passage& passage, int status, std::string body) const;
   void conclude(Passage& passage, domain::Outcome outcome, domain::Reason reason, int status) const;
-  std::shared_ptr<const Classes> classes() const;
   std::uint64_t new_id() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
 
   EdgeParts parts_;
-  Auth auth_;
   std::int64_t started_s_;  // Unix time
   std::uint64_t salt_;      // of prefix chains; another one in each process
   std::atomic<std::uint64_t> next_id_;
   // Calls inside; shared with them, since they may outlive a moment of ours.
   std::shared_ptr<std::atomic<std::int64_t>> inside_;
-  mutable std::mutex classes_mutex_;
-  std::shared_ptr<const Classes> classes_;
 };
 
 // "req-0123456789abcdef" and back.

@@ -109,8 +109,8 @@ units::Result<Edge::Prompts> Edge::tokens_of_all(const Passage& passage,
 }
 
 void Edge::chat(Passage& passage) {
-  const auto asked =
-      openai::parse_chat(passage.exchange->request().body, limits_of(parts_.config.server.limits));
+  const auto asked = openai::parse_chat(passage.exchange->request().body,
+                                        limits_of(passage.settings->config.server.limits));
   if (!asked) return refuse(passage, openai::refusal(asked.error()));
   if (const auto refusal = find_model(passage, asked->generation.model)) {
     return refuse(passage, *refusal);
@@ -134,7 +134,7 @@ void Edge::chat(Passage& passage) {
 
 void Edge::completion(Passage& passage) {
   const auto asked = openai::parse_completion(passage.exchange->request().body,
-                                              limits_of(parts_.config.server.limits));
+                                              limits_of(passage.settings->config.server.limits));
   if (!asked) return refuse(passage, openai::refusal(asked.error()));
   if (const auto refusal = find_model(passage, asked->generation.model)) {
     return refuse(passage, *refusal);
@@ -159,10 +159,10 @@ void Edge::submit(Passage& passage, const openai::Generation& asked, openai::Api
   }
   const auto hints = openai::parse_hints(passage.exchange->request().headers);
   if (!hints) return refuse(passage, openai::refusal(hints.error()));
-  const auto known = classes();
-  const auto terms = agree(*hints, *passage.tenant, *known);
+  const std::vector<domain::ServiceClass>& known = passage.settings->classes;
+  const auto terms = agree(*hints, *passage.tenant, known);
   if (!terms) return refuse(passage, openai::refusal(terms.error()));
-  passage.summary.service_class = (*known)[terms->service_class.value()].name;
+  passage.summary.service_class = known[terms->service_class.value()].name;
   passage.summary.caller_retries = hints->caller_retries;
   passage.summary.stream = asked.stream;
   if (!enter(passage)) return;
@@ -246,7 +246,7 @@ std::shared_ptr<Call> Edge::make_call(const Passage& passage, const openai::Gene
 
 bool Edge::enter(Passage& passage) {
   const std::int64_t before = inside_->fetch_add(1, std::memory_order_relaxed);
-  if (before < parts_.config.server.limits.requests) return true;
+  if (before < passage.settings->config.server.limits.requests) return true;
   inside_->fetch_sub(1, std::memory_order_relaxed);
   refuse(passage, openai::refusal(gateway_full()));
   return false;

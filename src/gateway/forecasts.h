@@ -17,6 +17,9 @@ class Forecasts {
   Forecasts(std::size_t classes, std::size_t models)
       : models_count_(models), models_(classes * models) {}
 
+  // More classes from now on. REQUIRES: not fewer than before.
+  void grow(std::size_t classes) { models_.resize(classes * models_count_); }
+
   // Fills in footprint.output from its max_output. REQUIRES: max_output >= 1.
   void fill(domain::Request& request) const;
   // A request of this class and model ended by itself after so many tokens.

@@ -22,13 +22,20 @@ JournalSink::~JournalSink() {
 void JournalSink::record(units::Instant now, const domain::Event& event,
                          std::span<const domain::Decision> decisions) {
   if (!writer_) return;
-  journal::Step step{now, event, {decisions.begin(), decisions.end()}};
+  put(journal::Step{now, event, {decisions.begin(), decisions.end()}});
+}
+
+void JournalSink::configured(journal::Configuration configuration) {
+  if (writer_) put(std::move(configuration));
+}
+
+void JournalSink::put(journal::Record record) {
   bool full = false;
   {
     const std::lock_guard lock(mutex_);
     if (failed_ || closing_) return;
     full = queue_.size() >= kQueueMax;
-    if (!full) queue_.emplace_back(std::move(step));
+    if (!full) queue_.push_back(std::move(record));
   }
   if (full) {
     fail("the disk is slower than the decisions");

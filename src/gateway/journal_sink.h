@@ -3,7 +3,7 @@
 // than one that ends, so when the disk refuses a record or the queue is full, the journal ends
 // there, the failure is reported once, and serving goes on.
 //
-// record() from the decision thread only; the rest from the owner.
+// record() and configured() from the decision thread only; the rest from the owner.
 #pragma once
 
 #include <condition_variable>
@@ -34,6 +34,8 @@ class JournalSink {
                            Alarm alarm);
   ~JournalSink();
 
+  // The configuration from here on.
+  void configured(journal::Configuration configuration);
   void record(units::Instant now, const domain::Event& event,
               std::span<const domain::Decision> decisions);
   // Writes what is queued and closes the file. Idempotent.
@@ -42,6 +44,7 @@ class JournalSink {
  private:
   static constexpr std::size_t kQueueMax = 65'536;
 
+  void put(journal::Record record);
   void run();
   void fail(const std::string& why);
 

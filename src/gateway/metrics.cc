@@ -38,6 +38,8 @@ Metrics::Metrics(std::vector<std::string> engine_names)
       law_error_(gauges("law_error_ratio", "Learned correction of the step-time law; 1 is none.")),
       attainment_(gauges("slo_attainment_ratio", "Share of completed requests in time.")),
       journal_(gauges("journal_failed", "1 when the journal could not be written.")),
+      config_version_(gauges("config_version", "Counts the configurations taken over.")),
+      reload_failed_(gauges("config_reload_failed", "1 when the last reload was not taken over.")),
       first_token_(histogram("time_to_first_token_seconds", "From arrival.", kLatencySeconds)),
       gap_(histogram("inter_token_latency_seconds", "Between tokens.", kLatencySeconds)),
       queue_(histogram("queue_seconds", "From arrival to an engine.", kLatencySeconds)),
@@ -45,6 +47,7 @@ Metrics::Metrics(std::vector<std::string> engine_names)
       decision_(histogram("decision_seconds", "One step of the pool tier.", kDecisionSeconds)) {
   for (std::size_t i = 0; i < engine_names_.size(); ++i) engine_health(units::EngineId(i), false);
   journal_failed(false);
+  configuration(1, false);
   held(0);
 }
 
@@ -143,6 +146,11 @@ void Metrics::engine_health(units::EngineId engine, bool up) {
 
 void Metrics::journal_failed(bool failed) {
   journal_.Add({}).Set(failed ? 1 : 0);
+}
+
+void Metrics::configuration(std::int64_t version, bool reload_failed) {
+  config_version_.Add({}).Set(number(version));
+  reload_failed_.Add({}).Set(reload_failed ? 1 : 0);
 }
 
 std::string Metrics::text() const {

@@ -39,6 +39,8 @@ class Metrics {
   void engine_ledger(units::EngineId engine, units::Blocks reserved, std::int64_t running);
   void engine_health(units::EngineId engine, bool up);
   void journal_failed(bool failed);
+  // The configuration in force, and whether the last attempt to replace it failed.
+  void configuration(std::int64_t version, bool reload_failed);
 
   // The text format of Prometheus, version 0.0.4.
   std::string text() const;
@@ -68,6 +70,8 @@ class Metrics {
   GaugeFamily& law_error_;
   GaugeFamily& attainment_;
   GaugeFamily& journal_;
+  GaugeFamily& config_version_;
+  GaugeFamily& reload_failed_;
   prometheus::Histogram& first_token_;
   prometheus::Histogram& gap_;
   prometheus::Histogram& queue_;

@@ -57,7 +57,8 @@ bool Operations::handle(const ExchangePtr& exchange, std::string_view path, bool
 }
 
 bool Operations::permitted(const net::Request& request, bool open) const {
-  const auto& keys = parts_.config.server.admin.keys;
+  const SettingsPtr settings = parts_.settings.get();
+  const auto& keys = settings->config.server.admin.keys;
   return keys.empty() ? open : one_of(keys, bearer_key(request.headers));
 }
 
@@ -81,6 +82,12 @@ void Operations::visit(const ExchangePtr& exchange,
                        std::function<std::string(DecisionLoop&)> look) {
   parts_.mailbox.post_urgent(Visit(
       [exchange, look = std::move(look)](DecisionLoop& loop) { json(exchange, 200, look(loop)); }));
+}
+
+void Operations::reload(const ExchangePtr& exchange) {
+  parts_.reload([exchange](const ReloadResult& result) {
+    json(exchange, result.problems.empty() ? 200 : 422, reload_json(result));
+  });
 }
 
 void Operations::decision(const ExchangePtr& exchange, std::string_view text) {
@@ -107,6 +114,8 @@ void Operations::admin(const ExchangePtr& exchange, std::string_view path) {
   if (path == "drain" && post) {
     parts_.stop_admitting();
     visit(exchange, state_json);
+  } else if (path == "reload" && post) {
+    reload(exchange);
   } else if (path == "state" && read) {
     visit(exchange, state_json);
   } else if (path == "engines" && read) {
@@ -115,11 +124,13 @@ void Operations::admin(const ExchangePtr& exchange, std::string_view path) {
     visit(exchange, tenants_json);
   } else if (path.substr(0, kDecisions.size()) == kDecisions && read) {
     decision(exchange, path.substr(kDecisions.size()));
-  } else if (path == "drain" || path == "state" || path == "engines" || path == "tenants") {
-    refuse(exchange, openai::EdgeError::kMethodNotAllowed, "GET reads, POST drain drains");
+  } else if (path == "drain" || path == "reload" || path == "state" || path == "engines" ||
+             path == "tenants") {
+    refuse(exchange, openai::EdgeError::kMethodNotAllowed,
+           "GET reads state, engines and tenants; POST does reload and drain");
   } else {
     refuse(exchange, openai::EdgeError::kUnknownRoute,
-           "there are state, engines, tenants, decisions/ID and drain under /admin/v1/");
+           "there are state, engines, tenants, decisions/ID, reload and drain under /admin/v1/");
   }
 }
 

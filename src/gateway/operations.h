@@ -10,19 +10,22 @@
 #include <string>
 #include <string_view>
 
-#include "config/server_config.h"
 #include "gateway/mailbox.h"
 #include "gateway/metrics.h"
+#include "gateway/reload.h"
+#include "gateway/settings.h"
 #include "net/exchange.h"
 
 namespace tidegate::gateway {
 
 struct OperationsParts {
-  const config::ServerConfig& config;
+  const CurrentSettings& settings;
   Mailbox& mailbox;
   Metrics& metrics;
   // No new admissions from now on; answers go on, and so does the process.
   std::function<void()> stop_admitting;
+  // Reads the configuration again; tells what came of it, from any thread.
+  std::function<void(ReloadDone)> reload;
 };
 
 class Operations {
@@ -41,6 +44,7 @@ class Operations {
   void ready(const ExchangePtr& exchange);
   void metrics(const ExchangePtr& exchange);
   void visit(const ExchangePtr& exchange, std::function<std::string(DecisionLoop&)> look);
+  void reload(const ExchangePtr& exchange);
   void decision(const ExchangePtr& exchange, std::string_view text);
 
   OperationsParts parts_;

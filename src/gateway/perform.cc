@@ -14,8 +14,7 @@ void DecisionLoop::perform(const domain::Decision& decision) {
 
 void DecisionLoop::perform(const domain::Admit& admit) {
   LiveRequest* live = find(admit.request);
-  if (live != nullptr)
-    live->call->rates(rate_view(scheduler_, parts_.config.tenants[live->tenant.value()].values));
+  if (live != nullptr) live->call->rates(rate_view(scheduler_, tenant(live->tenant)));
 }
 
 void DecisionLoop::perform(const domain::Hold& hold) {
@@ -58,7 +57,7 @@ void DecisionLoop::perform(const domain::End& end) {
   waiting_.erase(end.request);
   parts_.routes.leave(end.request);
   account(live, end);
-  live.call->rates(rate_view(scheduler_, parts_.config.tenants[live.tenant.value()].values));
+  live.call->rates(rate_view(scheduler_, tenant(live.tenant)));
   live.call->ended(live.lane, end, live.usage);
 }
 
@@ -68,9 +67,8 @@ void DecisionLoop::account(const LiveRequest& request, const domain::End& end) {
   forecasts_.observe(request.service_class, request.model, request.usage.output);
   if (request.promise.best_effort()) return;
   const auto count = attainment_.judge(request.service_class, request.tenant, request.in_time);
-  parts_.metrics.attainment(parts_.config.classes[request.service_class.value()].name,
-                            parts_.config.tenants[request.tenant.value()].values.name, count.kept,
-                            count.judged);
+  parts_.metrics.attainment(config().classes[request.service_class.value()].name,
+                            tenant(request.tenant).name, count.kept, count.judged);
 }
 
 }  // namespace tidegate::gateway

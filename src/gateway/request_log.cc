@@ -77,6 +77,10 @@ void RequestLog::warning(std::string_view event, std::string_view detail) {
   logger_->warn(event_line(event, detail));
 }
 
+void RequestLog::set_level(const std::string& level) {
+  logger_->set_level(spdlog::level::from_str(level));
+}
+
 void RequestLog::flush() {
   logger_->flush();
 }

@@ -27,6 +27,8 @@ class RequestLog {
   // What the server itself has to say.
   void info(std::string_view event, std::string_view detail);
   void warning(std::string_view event, std::string_view detail);
+  // Another level from now on. Any thread.
+  void set_level(const std::string& level);
   void flush();
 
  private:

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "config/reload.h"
 #include "gateway/pool_setup.h"
 #include "openai/refusal.h"
 
@@ -35,6 +36,14 @@ std::pair<net::Headers, std::string> own_refusal(int status, std::string_view wh
   return {openai::refusal_headers(refusal), openai::error_body(refusal)};
 }
 
+std::vector<domain::ServiceClass> classes_now(const DecisionLoop& loop,
+                                              const config::ServerConfig& config) {
+  std::vector<domain::ServiceClass> classes = config.classes;
+  if (!config.builtin_classes) return classes;
+  for (const auto& [id, up] : loop.engines_up()) classes = loosened(std::move(classes), up);
+  return classes;
+}
+
 void wait_until_closed(const net::Server& server) {
   const auto limit = std::chrono::steady_clock::now() + kFlush;
   while (server.stats().open > 0 && std::chrono::steady_clock::now() < limit) {
@@ -45,7 +54,9 @@ void wait_until_closed(const net::Server& server) {
 }  // namespace
 
 ServerShell::ServerShell(Options options)
-    : options_(std::move(options)), mailbox_(kMailboxMessages) {}
+    : options_(std::move(options)),
+      current_(std::make_shared<const Settings>(options_.config)),
+      mailbox_(kMailboxMessages) {}
 
 ServerShell::~ServerShell() {
   stop();
@@ -61,13 +72,15 @@ units::Result<std::unique_ptr<ServerShell>> ServerShell::open(Options options) {
   if (const auto opened = shell->open_journal(); !opened) return tl::unexpected(opened.error());
   shell->engines_ =
       std::make_unique<EngineSet>(std::move(shell->options_.engines), model_names(config));
-  shell->loop_ = std::make_unique<DecisionLoop>(DecisionParts{config, shell->mailbox_,
+  shell->loop_ = std::make_unique<DecisionLoop>(DecisionParts{shell->settings(), shell->mailbox_,
                                                               *shell->engines_, shell->routes_,
                                                               *shell->metrics_, shell->journal_});
-  shell->edge_ = std::make_unique<Edge>(
-      EdgeParts{config, *shell->engines_, shell->mailbox_, *shell->metrics_, *shell->log_});
-  shell->operations_ = std::make_unique<Operations>(OperationsParts{
-      config, shell->mailbox_, *shell->metrics_, [raw = shell.get()] { raw->stop_admitting(); }});
+  shell->edge_ = std::make_unique<Edge>(EdgeParts{shell->current_, *shell->engines_,
+                                                  shell->mailbox_, *shell->metrics_, *shell->log_});
+  shell->operations_ = std::make_unique<Operations>(
+      OperationsParts{shell->current_, shell->mailbox_, *shell->metrics_,
+                      [raw = shell.get()] { raw->stop_admitting(); },
+                      [raw = shell.get()](ReloadDone done) { raw->reload(std::move(done)); }});
   if (const auto bound = shell->listen(); !bound) return tl::unexpected(bound.error());
   return shell;
 }
@@ -148,12 +161,50 @@ void ServerShell::start() {
 // On the decision thread.
 void ServerShell::joined(const domain::EngineSpec& spec) {
   ready_ = loop_->ready();
-  if (!options_.config.builtin_classes) return;
-  std::vector<domain::ServiceClass> classes = options_.config.classes;
-  for (const auto& [id, up] : loop_->engines_up()) classes = loosened(std::move(classes), up);
-  edge_->set_classes(std::move(classes));
-  const std::string& name = options_.config.engines[spec.id.value()].name;
-  log_->info("engine_joined", name);
+  log_->info("engine_joined", loop_->engine_name(spec.id));
+  if (!loop_->config().builtin_classes) return;
+  auto settings = std::make_shared<Settings>(loop_->settings());
+  settings->classes = classes_now(*loop_, settings->config);
+  current_.set(std::move(settings));
+}
+
+void ServerShell::reload(ReloadDone done) {
+  if (!options_.load) {
+    const units::Error none{"", "there is no configuration file; start with --config FILE"};
+    return reload_failed({settings()->version, {none}}, done);
+  }
+  auto loaded = options_.load();
+  if (!loaded) return reload_failed({settings()->version, std::move(loaded.error())}, done);
+  mailbox_.post_urgent(
+      Visit([this, loaded = std::move(*loaded), done = std::move(done)](
+                DecisionLoop& loop) mutable { take_over(loop, std::move(loaded), done); }));
+}
+
+// On the decision thread: the pool first, since the edge may name a new tenant right afterwards.
+void ServerShell::take_over(DecisionLoop& loop, LoadedConfig loaded, const ReloadDone& done) {
+  const std::int64_t version = loop.settings().version;
+  auto merged = config::taken_over(loop.config(), std::move(loaded.config), loaded.text);
+  if (!merged) return reload_failed({version, std::move(merged.error())}, done);
+  auto settings = std::make_shared<Settings>(std::move(*merged));
+  settings->version = version + 1;
+  settings->classes = classes_now(loop, settings->config);
+  if (!loop.reconfigure(settings, loaded.text)) {
+    const units::Error other{settings->config.file, "this needs another pool; restart to use it"};
+    return reload_failed({version, {other}}, done);
+  }
+  current_.set(settings);
+  log_->set_level(settings->config.server.log_level);
+  metrics_->configuration(settings->version, false);
+  log_->info("config_reloaded", "version " + std::to_string(settings->version));
+  done({settings->version, {}});
+}
+
+void ServerShell::reload_failed(ReloadResult result, const ReloadDone& done) {
+  metrics_->configuration(result.version, true);
+  for (const units::Error& each : result.problems) {
+    log_->warning("config_not_reloaded", each.where + ": " + each.message);
+  }
+  done(result);
 }
 
 config::Address ServerShell::address() const {

@@ -1,7 +1,7 @@
 // The whole gateway in one object: mailbox, decision thread, engines, edge, listeners. The command
 // line and the tests build it, start it and stop it.
 //
-// Threading: one owner calls the functions; begin_drain() may be called from any thread.
+// Threading: one owner calls the functions; those that say so may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,9 @@
 #include "gateway/mailbox.h"
 #include "gateway/metrics.h"
 #include "gateway/operations.h"
+#include "gateway/reload.h"
 #include "gateway/request_log.h"
+#include "gateway/settings.h"
 #include "gateway/text_routes.h"
 #include "net/server.h"
 #include "units/result.h"
@@ -33,6 +35,7 @@ class ServerShell {
     config::ServerConfig config;
     std::vector<NamedEngine> engines;   // in the order of the configuration
     std::string journal_configuration;  // what the journal says about the configuration
+    LoadConfig load = {};               // null: the configuration cannot be read again
   };
 
   // Binds the addresses and opens log and journal. Error: one of them cannot be had.
@@ -46,9 +49,15 @@ class ServerShell {
   // Every model has an engine that is up, and nothing drains.
   bool ready() const { return ready_; }
 
+  // Reads the configuration again and goes on with it, or says what is wrong with it and goes on
+  // with the one before. Nothing that is inside is lost or judged again. Any thread; `done` is
+  // called once, from any thread. REQUIRES: started.
+  void reload(ReloadDone done);
+  SettingsPtr settings() const { return current_.get(); }
+
   // No longer ready, no new admissions; what is inside may finish. Any thread.
   void stop_admitting();
-  // The same, and no new connections either.
+  // The same, and no new connections either. Any thread.
   void begin_drain();
   // Nothing is alive in the core any more. Only after one of the two.
   bool drained() const { return drained_; }
@@ -66,8 +75,11 @@ class ServerShell {
   net::ServerOptions net_options(const config::Address& address) const;
   void handle(const std::shared_ptr<net::Exchange>& exchange, bool admin_plane);
   void joined(const domain::EngineSpec& spec);
+  void take_over(DecisionLoop& loop, LoadedConfig loaded, const ReloadDone& done);
+  void reload_failed(ReloadResult result, const ReloadDone& done);
 
   Options options_;
+  CurrentSettings current_;
   std::unique_ptr<RequestLog> log_;
   std::unique_ptr<Metrics> metrics_;
   JournalSink journal_;

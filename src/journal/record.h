@@ -1,7 +1,7 @@
 // What the journal keeps: one record per step of the pool tier, in mailbox order, and the
-// configuration that was in force before the first of them. Feeding the events to the same code
-// with the same configuration gives the same decisions, byte for byte (invariant D1). Plain values;
-// sizes and ids only, never a word of a prompt.
+// configuration before the first of them and wherever it was changed. Feeding the events to the
+// same code with the same configuration gives the same decisions, byte for byte (invariant D1).
+// Plain values; sizes and ids only, never a word of a prompt.
 #pragma once
 
 #include <string>

@@ -23,6 +23,9 @@ class Replay {
  public:
   explicit Replay(const pool::PoolConfig& config) : pool_(config) {}
 
+  // The configuration was changed here. False when the pool cannot take it over.
+  bool reconfigure(const pool::PoolConfig& config) { return pool_.reconfigure(config); }
+
   // One step of the journal; what differs, if it does. A step whose time is before that of the one
   // before it is a divergence of its own and is not fed.
   std::optional<Divergence> feed(const Step& step);

@@ -17,6 +17,8 @@ struct PoolLimits {
   std::int64_t max_requests = 16'384;  // alive: waiting and on engines
   std::int64_t max_queued = 10'000;    // waiting
   std::int64_t max_engines = 256;
+
+  friend bool operator==(const PoolLimits&, const PoolLimits&) = default;
 };
 
 struct PoolPolicy {

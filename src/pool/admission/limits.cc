@@ -20,10 +20,34 @@ constexpr Nanos kMinute = units::seconds(60);
 constexpr Ppm kRetryCreditAtStart{3 * units::kMillion};
 constexpr Ppm kRetryCreditMax{100 * units::kMillion};
 
-std::optional<TokenBucket> per_minute(std::optional<std::int64_t> limit) {
+struct Rate {
+  std::int64_t units = 0;
+  Nanos period{0};
+  std::int64_t capacity = 0;
+};
+
+std::optional<Rate> per_minute(std::optional<std::int64_t> limit) {
   if (!limit) return std::nullopt;
   const std::int64_t rate = std::max<std::int64_t>(1, *limit);
-  return TokenBucket(rate, kMinute, rate);
+  return Rate{rate, kMinute, rate};
+}
+
+std::optional<Rate> rate_of(const std::optional<domain::Guarantee>& guarantee) {
+  if (!guarantee || guarantee->tokens_per_s <= Tokens(0)) return std::nullopt;
+  const std::int64_t rate = guarantee->tokens_per_s.value();
+  return Rate{rate, units::seconds(1), std::max(rate, guarantee->burst_tokens.value())};
+}
+
+// REQUIRES: the period of a bucket that stays is the same.
+void change_bucket(std::optional<TokenBucket>& bucket, const std::optional<Rate>& rate,
+                   Instant now) {
+  if (!rate) {
+    bucket.reset();
+  } else if (bucket) {
+    bucket->change(rate->units, rate->capacity, now);
+  } else {
+    bucket.emplace(rate->units, rate->period, rate->capacity);
+  }
 }
 
 std::int64_t most_tokens(const domain::Footprint& footprint) {
@@ -33,15 +57,23 @@ std::int64_t most_tokens(const domain::Footprint& footprint) {
 }  // namespace
 
 TenantAccount::TenantAccount(const domain::Tenant& tenant, Ppm retry_budget)
-    : tenant_(tenant),
-      requests_(per_minute(tenant.limits.requests_per_min)),
-      retry_budget_(retry_budget),
-      retry_credit_(kRetryCreditAtStart) {
-  if (tenant.limits.tokens_per_min) tokens_ = per_minute(tenant.limits.tokens_per_min->value());
-  if (!tenant.guarantee || tenant.guarantee->tokens_per_s <= Tokens(0)) return;
-  const std::int64_t rate = tenant.guarantee->tokens_per_s.value();
-  guarantee_ =
-      TokenBucket(rate, units::seconds(1), std::max(rate, tenant.guarantee->burst_tokens.value()));
+    : tenant_(tenant), retry_budget_(retry_budget), retry_credit_(kRetryCreditAtStart) {
+  change_buckets(Instant());
+}
+
+void TenantAccount::change(const domain::Tenant& tenant, Instant now) {
+  TIDEGATE_CHECK(tenant.id == tenant_.id);
+  tenant_ = tenant;
+  change_buckets(now);
+}
+
+void TenantAccount::change_buckets(Instant now) {
+  const domain::TenantLimits& limits = tenant_.limits;
+  std::optional<std::int64_t> tokens;
+  if (limits.tokens_per_min) tokens = limits.tokens_per_min->value();
+  change_bucket(requests_, per_minute(limits.requests_per_min), now);
+  change_bucket(tokens_, per_minute(tokens), now);
+  change_bucket(guarantee_, rate_of(tenant_.guarantee), now);
 }
 
 std::optional<QuotaRefusal> TenantAccount::reserve(const domain::Request& request, Instant now,

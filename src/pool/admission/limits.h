@@ -45,6 +45,9 @@ class TenantAccount {
  public:
   TenantAccount(const domain::Tenant& tenant, units::Ppm retry_budget);
 
+  // Other limits, envelope and behaviour from now on. What is reserved stays so; a bucket keeps the
+  // share of it that is left, a new one starts full. REQUIRES: tenant.id is the same.
+  void change(const domain::Tenant& tenant, units::Instant now);
   // Reserves for `request`, or says what is used up; then nothing is held.
   std::optional<QuotaRefusal> reserve(const domain::Request& request, units::Instant now,
                                       Reservation& reservation);
@@ -66,6 +69,8 @@ class TenantAccount {
   const domain::Tenant& tenant() const { return tenant_; }
 
  private:
+  void change_buckets(units::Instant now);
+
   domain::Tenant tenant_;
   std::optional<TokenBucket> requests_;
   std::optional<TokenBucket> tokens_;

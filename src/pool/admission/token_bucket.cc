@@ -42,6 +42,14 @@ void TokenBucket::settle(std::int64_t taken, std::int64_t used, Instant now) {
   as_of_ = std::max(as_of_, now);
 }
 
+void TokenBucket::change(std::int64_t rate, std::int64_t capacity, Instant now) {
+  TIDEGATE_CHECK(rate > 0 && capacity > 0);
+  level_ = level_at(now) * capacity / capacity_;
+  rate_ = rate;
+  capacity_ = capacity;
+  as_of_ = std::max(as_of_, now);
+}
+
 Nanos TokenBucket::wait_for(std::int64_t amount, Instant now) const {
   const Int128 missing = scaled(std::min(amount, capacity_)) - level_at(now);
   if (missing <= 0) return Nanos(0);

@@ -21,6 +21,9 @@ class TokenBucket {
   bool take(std::int64_t amount, units::Instant now, std::int64_t& taken);
   // A reservation of `taken` used `used` in the end: the difference is given back or owed.
   void settle(std::int64_t taken, std::int64_t used, units::Instant now);
+  // Another rate and capacity from now on. What share of the capacity is left stays the same, so
+  // that neither a raise nor a cut is a gift or a debt. REQUIRES: both > 0.
+  void change(std::int64_t rate, std::int64_t capacity, units::Instant now);
   // How long until take(amount) would succeed if nobody else took; 0 when it would now.
   units::Nanos wait_for(std::int64_t amount, units::Instant now) const;
   // Whole units that can be taken now; negative when in debt.

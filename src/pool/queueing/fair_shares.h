@@ -27,6 +27,16 @@ class FairShares {
   FairShares(std::vector<std::int64_t> weight_of_lane, std::size_t groups, units::Nanos slack);
 
   std::int64_t served(LaneIndex lane) const { return served_[lane]; }
+  // What each lane was served, and where each group's floor is, as in `other`: lane i here was lane
+  // lane_there(i) there, or is new. REQUIRES: as many groups.
+  template <class LaneThere>
+  void carry_over(const FairShares& other, const LaneThere& lane_there) {
+    floor_ = other.floor_;
+    for (std::size_t i = 0; i < served_.size(); ++i) {
+      const auto there = lane_there(static_cast<LaneIndex>(i));
+      if (there) served_[i] = other.served_[*there];
+    }
+  }
   // `cost` is negative when less was used than was charged before.
   void charge(LaneIndex lane, units::Nanos cost);
   // The lane has work again; `backlogged` are the other lanes of its group that have. O(lanes).

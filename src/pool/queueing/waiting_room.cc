@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "units/check.h"
 
@@ -32,6 +34,7 @@ WaitingRoom::WaitingRoom(std::size_t models, const std::vector<std::int64_t>& we
       by_model_(models),
       of_tenant_(weights.size(), 0),
       blocked_(weights.size(), 0),
+      share_slack_(share_slack),
       shares_(weights_of_lanes(models, weights), models * kBandCount, share_slack) {
   for (auto& group : by_model_) {
     for (auto& list : group.active) list.reserve(weights.size());
@@ -42,6 +45,36 @@ WaitingRoom::WaitingRoom(std::size_t models, const std::vector<std::int64_t>& we
     lanes_[index].tenant = static_cast<std::uint32_t>(of_model % weights.size());
     lanes_[index].band = static_cast<Band>(index % kBandCount);
   }
+}
+
+void WaitingRoom::change_weights(const std::vector<std::int64_t>& weights) {
+  const std::size_t tenants = of_tenant_.size();
+  TIDEGATE_CHECK(weights.size() >= tenants);
+  WaitingRoom fresh(by_model_.size(), weights, 0, share_slack_);
+  fresh.nodes_ = std::move(nodes_);
+  fresh.shares_.carry_over(shares_, [&](LaneIndex index) -> std::optional<LaneIndex> {
+    const Lane& lane = fresh.lanes_[index];
+    if (lane.tenant >= tenants) return std::nullopt;
+    return lane_of(lane.model, lane.tenant, lane.band);
+  });
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    const Lane& old = lanes_[i];
+    fresh.lanes_[fresh.lane_of(old.model, old.tenant, old.band)] = old;
+  }
+  for (std::size_t model = 0; model < by_model_.size(); ++model) {
+    fresh.by_model_[model].waiting = by_model_[model].waiting;
+    for (std::size_t band = 0; band < kBandCount; ++band) {
+      for (const LaneIndex index : by_model_[model].active[band]) {
+        const Lane& lane = lanes_[index];
+        fresh.by_model_[model].active[band].push_back(
+            fresh.lane_of(lane.model, lane.tenant, lane.band));
+      }
+    }
+  }
+  std::copy(of_tenant_.begin(), of_tenant_.end(), fresh.of_tenant_.begin());
+  std::copy(blocked_.begin(), blocked_.end(), fresh.blocked_.begin());
+  fresh.waiting_ = waiting_;
+  *this = std::move(fresh);
 }
 
 LaneIndex WaitingRoom::lane_of(std::size_t model, std::size_t tenant, Band band) const {

@@ -30,6 +30,10 @@ class WaitingRoom {
   WaitingRoom(std::size_t models, const std::vector<std::int64_t>& weights, std::size_t slots,
               units::Nanos share_slack);
 
+  // Other weights, and perhaps more tenants, from now on; who waits keeps its place. Lanes get
+  // other indices: ask lane_of() again. REQUIRES: not fewer tenants than before. O(lanes).
+  void change_weights(const std::vector<std::int64_t>& weights);
+
   LaneIndex lane_of(std::size_t model, std::size_t tenant, Band band) const;
   // REQUIRES: slot waits nowhere.
   void enter(SlotIndex slot, LaneIndex index, const OrderKey& key, const Work& work);
@@ -122,6 +126,7 @@ class WaitingRoom {
   std::vector<ModelRoom> by_model_;
   std::vector<std::int64_t> of_tenant_;
   std::vector<std::uint8_t> blocked_;
+  units::Nanos share_slack_;
   FairShares shares_;
   std::int64_t waiting_ = 0;
 };

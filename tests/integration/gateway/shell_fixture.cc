@@ -25,6 +25,7 @@ void ShellTest::start(const std::function<void(config::ServerConfig&)>& change) 
   ServerShell::Options options;
   options.config = config;
   options.engines = std::move(*engines);
+  options.load = load_;
   auto shell = ServerShell::open(std::move(options));
   ASSERT_TRUE(shell) << shell.error().message;
   shell_ = std::move(*shell);

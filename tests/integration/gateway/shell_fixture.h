@@ -32,6 +32,7 @@ class ShellTest : public ::testing::Test {
   void until_empty() const;
 
   std::unique_ptr<ServerShell> shell_;
+  LoadConfig load_;  // set before start(): how a reload reads the configuration
 };
 
 // A chat body for the bundled model. `more` is JSON that follows, such as ",\"n\":2".
