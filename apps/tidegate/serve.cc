@@ -13,7 +13,9 @@
 
 #include "config/defaults.h"
 #include "config/load.h"
+
 #include "config/quantity_text.h"
+#include "config/scenario_load.h"
 #include "gateway/clock.h"
 #include "gateway/open_engines.h"
 #include "gateway/server_shell.h"
@@ -76,24 +78,29 @@ units::Result<void> override_config(const ServeOptions& options, config::ServerC
   return {};
 }
 
-// The configuration that these options ask for, as it is now. The text is for the journal.
-tl::expected<gateway::LoadedConfig, config::LoadErrors> load(const ServeOptions& options) {
-  std::string text;
-  tl::expected<config::ServerConfig, config::LoadErrors> config;
-  if (options.file.empty()) {
-    config = config_without_file(options);
-    if (config) text = config::text_for_models(*config);
-  } else {
-    auto read = config::read_file(options.file);
-    if (!read) return tl::unexpected(config::LoadErrors{read.error()});
-    text = std::move(*read);
-    config = config::parse_server_config(text, options.file);
-  }
-  if (!config) return tl::unexpected(std::move(config.error()));
-  if (const auto done = override_config(options, *config); !done) {
+using Loaded = tl::expected<gateway::LoadedConfig, config::LoadErrors>;
+
+// With what the command line says beside it. The text is for the journal.
+Loaded overridden(const ServeOptions& options, config::ServerConfig config, std::string text) {
+  if (const auto done = override_config(options, config); !done) {
     return tl::unexpected(config::LoadErrors{done.error()});
   }
-  return gateway::LoadedConfig{std::move(*config), std::move(text)};
+  return gateway::LoadedConfig{std::move(config), std::move(text)};
+}
+
+// The configuration that these options ask for, as it is now.
+Loaded load(const ServeOptions& options) {
+  if (options.file.empty()) {
+    auto config = config_without_file(options);
+    if (!config) return tl::unexpected(std::move(config.error()));
+    std::string text = config::text_for_models(*config);
+    return overridden(options, std::move(*config), std::move(text));
+  }
+  auto text = config::read_file(options.file);
+  if (!text) return tl::unexpected(config::LoadErrors{text.error()});
+  auto config = config::parse_server_config(*text, options.file);
+  if (!config) return tl::unexpected(std::move(config.error()));
+  return overridden(options, std::move(*config), std::move(*text));
 }
 
 // Every connection is an open file; take as many as the system allows this user.

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "config/load.h"
+#include "config/scenario_load.h"
 #include "shell_fixture.h"
 
 namespace tidegate::gateway {
