@@ -49,10 +49,11 @@ units::Result<Replayed> run(const std::string& path) {
                             "a later configuration has other engines, models or bounds than "
                             "the first; this file was not written by one run");
       }
-    } else if (!replayed.replay) {
-      return units::error(path, "no configuration comes before the first event");
-    } else {
-      replayed.divergence = replayed.replay->feed(std::get<journal::Step>(record));
+    } else if (const auto* step = std::get_if<journal::Step>(&record)) {
+      if (!replayed.replay) {
+        return units::error(path, "no configuration comes before the first event");
+      }
+      replayed.divergence = replayed.replay->feed(*step);
     }
   }
   if (!replayed.replay) return units::error(path, "the journal is empty");

@@ -134,11 +134,12 @@ bool asked_to_stop(const sigset_t& set) {
 }
 
 void print_ready(const gateway::ServerShell& shell, const config::ServerConfig& config) {
-  const std::string address = shell.address().text();
+  const std::string scheme = config.server.tls ? "https" : "http";
+  const std::string address = scheme + "://" + shell.address().text();
   const bool keyless = config.tenants.empty() || config.tenants.front().keys.empty();
   std::printf(
-      "Tidegate is ready on http://%s\n\n"
-      "  curl -N http://%s/v1/chat/completions -H 'content-type: application/json'%s \\\n"
+      "Tidegate is ready on %s\n\n"
+      "  curl -N %s/v1/chat/completions -H 'content-type: application/json'%s \\\n"
       "    -d '{\"model\":\"%s\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":"
       "\"Tell me a story about a boat.\"}]}'\n\n",
       address.c_str(), address.c_str(), keyless ? "" : " -H \"authorization: Bearer $API_KEY\"",

@@ -1,4 +1,5 @@
-// tidegate why REQUEST_ID --journal FILE: what was decided about one request, in order, with times.
+// tidegate why REQUEST_ID: what was decided about one request, in order, with times; from a journal
+// or from a running gateway.
 #include <cstdint>
 #include <iostream>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "gateway/edge.h"
 #include "journal/file.h"
 #include "journal/text.h"
+#include "net/fetch.h"
 #include "subcommand.h"
 
 namespace tidegate::app {
@@ -17,6 +19,10 @@ namespace {
 struct WhyOptions {
   std::string request;
   std::string journal;
+  std::string server;
+  std::string key;
+  std::string ca_file;
+  bool json = false;
 };
 
 // The request that an event is about; nullopt for those about engines or nobody.
@@ -63,11 +69,33 @@ int complain(const std::string& where, const std::string& message) {
   return kWrongInput;
 }
 
+int ask_server(const WhyOptions& options, std::uint64_t id) {
+  net::FetchOptions fetch;
+  fetch.server = options.server;
+  fetch.target = "/admin/v1/decisions/" + gateway::request_id_text(id);
+  fetch.headers.emplace_back("accept", options.json ? "application/json" : "text/plain");
+  if (!options.key.empty()) fetch.headers.emplace_back("authorization", "Bearer " + options.key);
+  fetch.ca_file = options.ca_file;
+  const auto fetched = net::fetch(fetch);
+  if (!fetched) {
+    complain(fetched.error().where, fetched.error().message);
+    return kFailed;
+  }
+  if (fetched->status == 200) {
+    std::cout << fetched->body << (options.json ? "\n" : "");
+    return kDone;
+  }
+  std::cerr << "tidegate why: " << options.server << " answers " << fetched->status << ": "
+            << fetched->body << "\n";
+  return kFailed;
+}
+
 int why(const WhyOptions& options) {
   const auto id = gateway::parse_request_id(options.request);
   if (!id) {
     return complain(options.request, "is no request id; give it as in the header x-request-id");
   }
+  if (!options.server.empty()) return ask_server(options, *id);
   auto reader = journal::Reader::open(options.journal);
   if (!reader) return complain(reader.error().where, reader.error().message);
   bool found = false;
@@ -76,6 +104,11 @@ int why(const WhyOptions& options) {
     const auto read = reader->next(record);
     if (!read) return complain(read.error().where, read.error().message);
     if (*read != journal::ReadEnd::kRecord) break;
+    const auto* refused = std::get_if<journal::Refused>(&record);
+    if (refused != nullptr && refused->request == units::RequestId(*id)) {
+      std::cout << journal::to_text(refused->at) << "  " << journal::to_text(*refused) << "\n";
+      found = true;
+    }
     const auto* step = std::get_if<journal::Step>(&record);
     if (step != nullptr && print(*step, units::RequestId(*id))) found = true;
   }
@@ -90,11 +123,19 @@ Subcommand add_why(CLI::App& parent) {
   CLI::App* app = parent.add_subcommand("why", "Show what was decided about a request");
   const auto options = std::make_shared<WhyOptions>();
   app->add_option("REQUEST_ID", options->request, "As in the header x-request-id")->required();
-  app->add_option("--journal", options->journal, "The journal that `serve` wrote")->required();
+  auto* from = app->add_option_group("from", "Where to look");
+  from->add_option("--journal", options->journal, "The journal that `serve` wrote");
+  from->add_option("--server", options->server, "A running gateway, http://HOST:PORT");
+  from->require_option(1);
+  app->add_option("--key", options->key, "The gateway's admin key; better in the environment")
+      ->envname("TIDEGATE_ADMIN_KEY");
+  app->add_option("--ca", options->ca_file, "PEM file to trust instead of the system's");
+  app->add_flag("--json", options->json, "With --server: print JSON");
   app->footer(
-      "A running gateway answers the same at /admin/v1/decisions/REQUEST_ID.\n\n"
-      "Example:\n"
-      "  tidegate why req-0000006a2f000001 --journal serve.journal");
+      "A running gateway remembers the last 4,096 requests; a journal has all of them.\n\n"
+      "Examples:\n"
+      "  tidegate why req-0000006a2f000001 --journal serve.journal\n"
+      "  tidegate why req-0000006a2f000001 --server http://127.0.0.1:8080");
   return {app, [options] { return why(*options); }};
 }
 

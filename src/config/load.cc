@@ -43,9 +43,10 @@ tl::expected<ServerConfig, LoadErrors> parse_server_config(const std::string& te
   try {
     Section root(*document, "the configuration", problems);
     if (!root.readable()) return tl::unexpected(problems.sorted());
-    config.server = read_server(root);
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    config.server = read_server(root, folder);
     read_models(root, config);
-    read_engines(root, std::filesystem::path(path).parent_path().string(), config);
+    read_engines(root, folder, config);
     read_classes(root, config);
     read_tenants(root, TenantUse::kServer, config);
     refuse_scenario_keys(root);

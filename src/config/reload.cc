@@ -61,6 +61,8 @@ void compare(const ServerConfig& running, const ServerConfig& fresh, Comparison&
   const ServerSettings& b = fresh.server;
   comparison.same(a.listen == b.listen, {"server", "listen"});
   comparison.same(a.admin.listen == b.admin.listen, {"server", "admin", "listen"});
+  comparison.same(a.tls.has_value() == b.tls.has_value(), {"server", "tls"});
+  comparison.same(a.admin.tls.has_value() == b.admin.tls.has_value(), {"server", "admin", "tls"});
   comparison.same(a.limits == b.limits, {"server", "limits"});
   comparison.same(a.net_threads == b.net_threads, {"server", "net_threads"});
   comparison.same(a.journal == b.journal, {"server", "journal"});

@@ -1,6 +1,6 @@
 // A configuration that was read again, as far as a running server can take it over: classes,
-// tenants, keys, the time to drain and the log level. The rest was built at the start and needs
-// another one. Pure.
+// tenants, keys, certificates, the time to drain and the log level. The rest was built at the start
+// and needs another one. Pure.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@
 
 namespace tidegate::config {
 
-ServerSettings read_server(Section& root);
+ServerSettings read_server(Section& root, const std::string& folder);
 // The models first (from `models`, else one for each name the engines use), then the engines.
 void read_models(Section& root, ServerConfig& config);
 void read_engines(Section& root, const std::string& folder, ServerConfig& config);

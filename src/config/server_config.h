@@ -61,8 +61,15 @@ struct TenantConfig {
   bool removed = false;  // by a reload: keeps its id for what is still inside, takes no calls
 };
 
+// PEM files of a listener that speaks TLS; relative paths made so to the config's folder.
+struct TlsConfig {
+  std::string certificate;  // the chain
+  std::string key;
+};
+
 struct AdminConfig {
   std::optional<Address> listen;  // nullopt: on the main address
+  std::optional<TlsConfig> tls;   // nullopt: plain
   std::vector<KeyDigest> keys;    // empty: open, and only where the address is a loopback one
 };
 
@@ -90,6 +97,7 @@ struct JournalConfig {
 
 struct ServerSettings {
   Address listen{"127.0.0.1", 8080};
+  std::optional<TlsConfig> tls;  // nullopt: plain HTTP
   AdminConfig admin;
   EdgeLimits limits;
   units::Nanos drain{units::seconds(30)};  // SIGTERM: how long running requests may still take

@@ -1,3 +1,6 @@
+#include <filesystem>
+#include <fstream>
+
 #include "config/schema.h"
 #include "config/suggestion.h"
 
@@ -13,11 +16,39 @@ std::optional<Address> read_address(Section& section, const std::string& key) {
   return std::nullopt;
 }
 
-void read_admin(Section& parent, AdminConfig& admin) {
+std::string readable_file(Section& section, const std::string& key, const std::string& folder) {
+  section.require(key, "add " + key + ": FILE.pem");
+  const auto text = section.text(key);
+  if (!text) return "";
+  const std::string path = (std::filesystem::path(folder) / *text).string();
+  if (!std::ifstream(path)) {
+    section.problem(key, "the file '" + path + "' cannot be read",
+                    "name a PEM file; a relative path counts from the configuration's folder");
+  }
+  return path;
+}
+
+std::optional<TlsConfig> read_tls(Section& parent, const std::string& folder) {
+  const auto node = parent.take("tls");
+  if (!node) return std::nullopt;
+  Section section(*node, "tls", parent.problems());
+  TlsConfig tls;
+  tls.certificate = readable_file(section, "certificate", folder);
+  tls.key = readable_file(section, "key", folder);
+  section.finish();
+  return tls;
+}
+
+void read_admin(Section& parent, const std::string& folder, AdminConfig& admin) {
   const auto node = parent.take("admin");
   if (!node) return;
   Section section(*node, "admin", parent.problems());
   admin.listen = read_address(section, "listen");
+  admin.tls = read_tls(section, folder);
+  if (admin.tls && !admin.listen) {
+    section.problem("tls", "'tls' of admin without an address of its own",
+                    "add listen: HOST:PORT beside it, or give server the tls");
+  }
   admin.keys = read_digests(section, "keys_sha256");
   section.finish();
 }
@@ -65,13 +96,14 @@ void read_log(Section& parent, ServerSettings& server) {
 
 }  // namespace
 
-ServerSettings read_server(Section& root) {
+ServerSettings read_server(Section& root, const std::string& folder) {
   ServerSettings server;
   const auto node = root.take("server");
   if (!node) return server;
   Section section(*node, "server", root.problems());
   server.listen = read_address(section, "listen").value_or(server.listen);
-  read_admin(section, server.admin);
+  server.tls = read_tls(section, folder);
+  read_admin(section, folder, server.admin);
   read_edge_limits(section, server.limits);
   server.drain = section.duration("drain").value_or(server.drain);
   server.net_threads = section.integer("net_threads", 1, 64).value_or(server.net_threads);

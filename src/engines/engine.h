@@ -89,6 +89,8 @@ class Sink {
   // StateReport.
   virtual void on_event(const domain::Event& event) = 0;
   virtual void on_text(const domain::AttemptRef& ref, TextDelta delta) = 0;
+  // A step was computed and took so long. For figures only.
+  virtual void on_step(units::EngineId engine, units::Nanos took) = 0;
 };
 
 struct ModelInfo {

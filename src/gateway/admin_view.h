@@ -16,5 +16,7 @@ std::string tenants_json(DecisionLoop& loop);
 std::string reload_json(const ReloadResult& result);
 // Everything that was decided about one request, with times since its arrival.
 std::string decisions_json(DecisionLoop& loop, const DecisionHistory& history);
+// The same in words, a line for each decision.
+std::string decisions_text(DecisionLoop& loop, const DecisionHistory& history);
 
 }  // namespace tidegate::gateway

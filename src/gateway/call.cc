@@ -117,7 +117,7 @@ void Call::conclude(domain::Outcome outcome, domain::Reason reason, int status) 
   CallSummary& summary = setup_.summary;
   summary.usage = usage();
   summary.outcome = outcome;
-  summary.reason = reason;
+  summary.reason = domain::name(reason);
   summary.status = status;
   summary.total = now() - setup_.received;
   setup_.done(summary);

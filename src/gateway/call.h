@@ -42,7 +42,8 @@ struct CallSummary {
   std::int64_t choices = 0;
   domain::Usage usage;
   domain::Outcome outcome = domain::Outcome::kCompleted;
-  domain::Reason reason = domain::Reason::kNone;
+  // domain::name(Reason), or the edge's own word (openai::Refusal::reason): a closed list.
+  std::string reason = "none";
   int status = 0;
   units::Nanos queued{0};
   std::optional<units::Nanos> first_token;
@@ -61,6 +62,7 @@ struct CallSetup {
   units::Instant received;
   CallSummary summary;                           // the parts known at the edge
   std::function<void()> abandon;                 // end the lanes that are still alive
+  std::function<void(const std::string&)> keep;  // null, or called with a whole answer's body
   std::function<void(const CallSummary&)> done;  // called once
 };
 

@@ -102,6 +102,7 @@ void Call::answer_whole() {
   headers.emplace_back("content-type", "application/json");
   std::string body = openai::completion(setup_.api, setup_.envelope, choices, usage());
   over_ = true;
+  if (setup_.keep) setup_.keep(body);
   const bool sent = setup_.exchange->respond(200, std::move(headers), std::move(body));
   if (sent) {
     conclude(domain::Outcome::kCompleted, domain::Reason::kNone, 200);

@@ -86,7 +86,9 @@ void DecisionLoop::note(const domain::Event& event) {
   if (const auto* produced = std::get_if<domain::TokensProduced>(&event)) {
     note_tokens(*produced);
   } else if (const auto* finished = std::get_if<domain::Finished>(&event)) {
-    if (LiveRequest* live = find(finished->ref.request)) live->usage = finished->usage;
+    if (LiveRequest* live = find(finished->ref)) live->usage = finished->usage;
+  } else if (const auto* failed = std::get_if<domain::Failed>(&event)) {
+    if (LiveRequest* live = find(failed->ref)) live->ref.reset();
   } else if (const auto* joined = std::get_if<domain::EngineJoined>(&event)) {
     note_engine(joined->spec);
   } else if (const auto* lost = std::get_if<domain::EngineLost>(&event)) {
@@ -95,12 +97,12 @@ void DecisionLoop::note(const domain::Event& event) {
     const auto found = up_.find(report->engine);
     if (found == up_.end()) return;
     reports_[report->engine] = *report;
-    parts_.metrics.engine_report(*report, found->second.limits.kv_blocks, now_);
+    parts_.metrics.engine_report(*report, found->second.limits.kv_blocks);
   }
 }
 
 void DecisionLoop::note_tokens(const domain::TokensProduced& produced) {
-  LiveRequest* live = find(produced.ref.request);
+  LiveRequest* live = find(produced.ref);
   if (live == nullptr || produced.count.value() <= 0) return;
   if (!live->first_token) {
     live->first_token = now_;
@@ -183,6 +185,12 @@ void DecisionLoop::set_gauges() {
 const domain::StateReport* DecisionLoop::report(units::EngineId id) const {
   const auto found = reports_.find(id);
   return found == reports_.end() ? nullptr : &found->second;
+}
+
+// Null for a try that is not the live one: what it says is late (invariant S5).
+LiveRequest* DecisionLoop::find(const domain::AttemptRef& ref) {
+  LiveRequest* live = find(ref.request);
+  return live != nullptr && live->ref == ref ? live : nullptr;
 }
 
 LiveRequest* DecisionLoop::find(units::RequestId id) {

@@ -91,6 +91,7 @@ class DecisionLoop {
   void account(const LiveRequest& request, const domain::End& end);
   void tell_held();
   LiveRequest* find(units::RequestId id);
+  LiveRequest* find(const domain::AttemptRef& ref);
   const domain::Tenant& tenant(units::TenantId id) const {
     return config().tenants[id.value()].values;
   }

@@ -34,6 +34,11 @@ std::string shown(const std::string& word) {
   return word.substr(0, end);
 }
 
+domain::Outcome outcome_of(int status) {
+  if (status == 429 || status == 503) return domain::Outcome::kRejectedCapacity;
+  return status == 500 ? domain::Outcome::kEngineFailed : domain::Outcome::kRejectedInvalid;
+}
+
 bool allowed(const domain::Tenant& tenant, units::ModelId model) {
   return tenant.models.empty() ||
          std::find(tenant.models.begin(), tenant.models.end(), model) != tenant.models.end();
@@ -61,7 +66,8 @@ Edge::Edge(const EdgeParts& parts)
       started_s_(wall_seconds()),
       salt_(random_salt()),
       next_id_(first_id()),
-      inside_(std::make_shared<std::atomic<std::int64_t>>(0)) {}
+      inside_(std::make_shared<std::atomic<std::int64_t>>(0)),
+      idempotency_(std::make_shared<Idempotency>()) {}
 
 void Edge::handle(const ExchangePtr& exchange) {
   Passage passage;
@@ -141,21 +147,37 @@ void Edge::refuse(Passage& passage, const openai::Refusal& refusal) const {
   }
   std::string body = openai::error_body(refusal, passage.summary.request_id);
   passage.exchange->respond(refusal.status, std::move(headers), std::move(body));
-  conclude(passage, domain::Outcome::kRejectedInvalid, domain::Reason::kNone, refusal.status);
+  account(passage, refusal);
 }
 
-void Edge::answer(Passage& passage, int status, std::string body) const {
-  net::Headers headers;
+std::pair<net::Headers, std::string> Edge::refuse_unread(int status, std::string_view what) {
+  Passage passage;
+  passage.received = now();
+  passage.id = new_id();
+  passage.summary.request_id = request_id_text(passage.id);
+  const openai::Refusal refusal = openai::refusal(openai::edge_error(status), std::string(what));
+  net::Headers headers = openai::refusal_headers(refusal);
+  headers.emplace_back("x-request-id", passage.summary.request_id);
+  account(passage, refusal);
+  return {std::move(headers), openai::error_body(refusal, passage.summary.request_id)};
+}
+
+void Edge::account(Passage& passage, const openai::Refusal& refusal) const {
+  passage.summary.reason = refusal.reason;
+  parts_.journal.refused(
+      {passage.received, units::RequestId(passage.id), refusal.status, refusal.reason});
+  conclude(passage, outcome_of(refusal.status), refusal.status);
+}
+
+void Edge::answer(Passage& passage, int status, std::string body, net::Headers headers) const {
   headers.emplace_back("content-type", "application/json");
   headers.emplace_back("x-request-id", passage.summary.request_id);
   passage.exchange->respond(status, std::move(headers), std::move(body));
-  conclude(passage, domain::Outcome::kCompleted, domain::Reason::kNone, status);
+  conclude(passage, domain::Outcome::kCompleted, status);
 }
 
-void Edge::conclude(Passage& passage, domain::Outcome outcome, domain::Reason reason,
-                    int status) const {
+void Edge::conclude(Passage& passage, domain::Outcome outcome, int status) const {
   passage.summary.outcome = outcome;
-  passage.summary.reason = reason;
   passage.summary.status = status;
   passage.summary.total = now() - passage.received;
   parts_.metrics.call_ended(passage.summary);

@@ -8,11 +8,14 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "gateway/engine_set.h"
+#include "gateway/idempotency.h"
+#include "gateway/journal_sink.h"
 #include "gateway/mailbox.h"
 #include "gateway/metrics.h"
 #include "gateway/request_log.h"
@@ -30,6 +33,7 @@ struct EdgeParts {
   Mailbox& mailbox;
   Metrics& metrics;
   RequestLog& log;
+  JournalSink& journal;
 };
 
 class Edge {
@@ -40,6 +44,9 @@ class Edge {
 
   // Answers /v1/..., and 404 for the rest.
   void handle(const ExchangePtr& exchange);
+  // The headers and body for what the server refuses before it is a request (net::RefusalBody);
+  // accounted for like every other refusal.
+  std::pair<net::Headers, std::string> refuse_unread(int status, std::string_view what);
 
  private:
   // One request on its way through the edge.
@@ -51,6 +58,7 @@ class Edge {
     const config::TenantConfig* tenant = nullptr;
     const ServedModel* model = nullptr;
     CallSummary summary;
+    std::optional<Idempotency::Key> key;  // claimed for this call
   };
   using Prompts = std::vector<std::vector<engines::Token>>;
   using MaybeRefusal = std::optional<openai::Refusal>;
@@ -73,6 +81,11 @@ class Edge {
   units::Result<Prompts> tokens_of_all(const Passage& passage,
                                        const std::vector<openai::Prompt>& prompts,
                                        const char* param) const;
+  // Claims the caller's idempotency key, if it sent one. False when the call was made before, and
+  // then it was answered by what is known of that.
+  bool claim(Passage& passage, const std::string& key);
+  // The claimed key is free again: the call comes to nothing.
+  void release(const Passage& passage);
   // Counts the call in; false when the gateway is full, and then it was refused.
   bool enter(Passage& passage);
   // The prompts are known: agree on terms, build the lanes, and submit.
@@ -85,8 +98,10 @@ class Edge {
   void embed(Passage& passage, const openai::EmbeddingsRequest& asked, Prompts inputs);
 
   void refuse(Passage& passage, const openai::Refusal& refusal) const;
-  void answer(Passage& passage, int status, std::string body) const;
-  void conclude(Passage& passage, domain::Outcome outcome, domain::Reason reason, int status) const;
+  void answer(Passage& passage, int status, std::string body, net::Headers headers = {}) const;
+  void conclude(Passage& passage, domain::Outcome outcome, int status) const;
+  // The one account of a refusal by the edge: metrics, log and journal.
+  void account(Passage& passage, const openai::Refusal& refusal) const;
   std::uint64_t new_id() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
 
   EdgeParts parts_;
@@ -95,6 +110,7 @@ class Edge {
   std::atomic<std::uint64_t> next_id_;
   // Calls inside; shared with them, since they may outlive a moment of ours.
   std::shared_ptr<std::atomic<std::int64_t>> inside_;
+  std::shared_ptr<Idempotency> idempotency_;  // (the same)
 };
 
 // "req-0123456789abcdef" and back.

@@ -160,12 +160,13 @@ void Edge::submit(Passage& passage, const openai::Generation& asked, openai::Api
   const auto hints = openai::parse_hints(passage.exchange->request().headers);
   if (!hints) return refuse(passage, openai::refusal(hints.error()));
   const std::vector<domain::ServiceClass>& known = passage.settings->classes;
-  const auto terms = agree(*hints, *passage.tenant, known);
+  const auto terms = agree({*hints, asked.priority.value_or(0)}, *passage.tenant, known);
   if (!terms) return refuse(passage, openai::refusal(terms.error()));
   passage.summary.service_class = known[terms->service_class.value()].name;
   passage.summary.caller_retries = hints->caller_retries;
   passage.summary.stream = asked.stream;
-  if (!enter(passage)) return;
+  if (!claim(passage, hints->idempotency_key)) return;
+  if (!enter(passage)) return release(passage);
   Submission submission;
   submission.terms = *terms;
   submission.lanes = lanes(passage, asked, terms->service_class, prompts);
@@ -174,6 +175,9 @@ void Edge::submit(Passage& passage, const openai::Generation& asked, openai::Api
   const std::shared_ptr<Call> call = submission.call;
   if (!parts_.mailbox.try_post(std::move(submission))) {
     call->turned_away();
+    const openai::Refusal full = openai::refusal(gateway_full());
+    parts_.journal.refused(
+        {passage.received, units::RequestId(passage.id), full.status, full.reason});
     return;
   }
   // Last, since it may be told at once that the caller has gone, and then what to abandon is there.
@@ -235,13 +239,57 @@ std::shared_ptr<Call> Edge::make_call(const Passage& passage, const openai::Gene
   setup.abandon = [&mailbox = parts_.mailbox, ids] {
     for (const units::RequestId id : ids) mailbox.post_urgent(domain::CallerLeft{id});
   };
-  setup.done = [metrics = &parts_.metrics, log = &parts_.log,
-                inside = inside_](const CallSummary& summary) {
+  auto kept = std::make_shared<Idempotency::Answer>();
+  if (passage.key) {
+    setup.keep = [kept](const std::string& body) {
+      *kept = std::make_shared<const std::string>(body);
+    };
+  }
+  setup.done = [metrics = &parts_.metrics, log = &parts_.log, inside = inside_, kept,
+                keys = idempotency_, key = passage.key](const CallSummary& summary) {
     inside->fetch_sub(1, std::memory_order_relaxed);
+    // A whole answer was paid for, also when its caller did not wait for it.
+    const bool answered = summary.outcome == domain::Outcome::kCompleted || *kept;
+    if (key) keys->settle(*key, answered, *kept, now());
     metrics->call_ended(summary);
     log->call(summary);
   };
   return std::make_shared<Call>(std::move(setup));
+}
+
+bool Edge::claim(Passage& passage, const std::string& key) {
+  if (key.empty()) return true;
+  const Idempotency::Key claimed{passage.tenant->values.id, key};
+  const auto print =
+      Idempotency::fingerprint(passage.summary.route, passage.exchange->request().body);
+  const Idempotency::Found found = idempotency_->claim(claimed, print, passage.received);
+  const auto refused = [&](openai::EdgeError error, const char* why) {
+    refuse(passage, openai::refusal(error, why, "idempotency-key"));
+    return false;
+  };
+  switch (found.verdict) {
+    case Idempotency::Verdict::kNew:
+      passage.key = claimed;
+      return true;
+    case Idempotency::Verdict::kAnswered:
+      answer(passage, 200, *found.answer, {{"x-tidegate-decision", "answered before"}});
+      return false;
+    case Idempotency::Verdict::kRunning:
+      return refused(openai::EdgeError::kSameCallRuns,
+                     "the first call with this idempotency key is not answered yet");
+    case Idempotency::Verdict::kNotKept:
+      return refused(openai::EdgeError::kSameCallAnswered,
+                     "the first call with this idempotency key was answered and its answer is not "
+                     "kept; send another key to have it done again");
+    case Idempotency::Verdict::kOther:
+      return refused(openai::EdgeError::kKeyReused,
+                     "this idempotency key was used for another request; send a new one");
+  }
+  return true;
+}
+
+void Edge::release(const Passage& passage) {
+  if (passage.key) idempotency_->settle(*passage.key, false, nullptr, passage.received);
 }
 
 bool Edge::enter(Passage& passage) {

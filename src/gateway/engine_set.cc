@@ -44,7 +44,8 @@ EngineSet::~EngineSet() {
   stop();
 }
 
-void EngineSet::start(Mailbox& mailbox, TextRoutes& routes) {
+void EngineSet::start(Mailbox& mailbox, TextRoutes& routes, Metrics& metrics) {
+  metrics_ = &metrics;
   mailbox_ = &mailbox;
   routes_ = &routes;
   for (NamedEngine& each : engines_) each.engine->start(*this);
@@ -66,6 +67,10 @@ void EngineSet::on_event(const domain::Event& event) {
 
 void EngineSet::on_text(const domain::AttemptRef& ref, engines::TextDelta delta) {
   routes_->deliver(ref, std::move(delta));
+}
+
+void EngineSet::on_step(units::EngineId engine, units::Nanos took) {
+  metrics_->step(engine, took);
 }
 
 }  // namespace tidegate::gateway

@@ -12,6 +12,7 @@
 
 #include "engines/engine.h"
 #include "gateway/mailbox.h"
+#include "gateway/metrics.h"
 #include "gateway/text_routes.h"
 
 namespace tidegate::gateway {
@@ -39,8 +40,8 @@ class EngineSet final : public engines::Sink {
   EngineSet(std::vector<NamedEngine> engines, const std::vector<std::string>& model_names);
   ~EngineSet() override;
 
-  // Starts every engine's thread. REQUIRES: called once; both outlive the engines' stop().
-  void start(Mailbox& mailbox, TextRoutes& routes);
+  // Starts every engine's thread. REQUIRES: called once; all of them outlive the engines' stop().
+  void start(Mailbox& mailbox, TextRoutes& routes, Metrics& metrics);
   // Ends what still runs there and the threads. Idempotent.
   void stop();
 
@@ -53,12 +54,14 @@ class EngineSet final : public engines::Sink {
 
   void on_event(const domain::Event& event) override;
   void on_text(const domain::AttemptRef& ref, engines::TextDelta delta) override;
+  void on_step(units::EngineId engine, units::Nanos took) override;
 
  private:
   std::vector<NamedEngine> engines_;
   std::vector<ServedModel> models_;
   Mailbox* mailbox_ = nullptr;
   TextRoutes* routes_ = nullptr;
+  Metrics* metrics_ = nullptr;
 };
 
 }  // namespace tidegate::gateway

@@ -29,6 +29,15 @@ void JournalSink::configured(journal::Configuration configuration) {
   if (writer_) put(std::move(configuration));
 }
 
+void JournalSink::refused(journal::Refused refused) {
+  if (!writer_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (queue_.size() >= kQueueMax / 2) return;
+  }
+  put(std::move(refused));
+}
+
 void JournalSink::put(journal::Record record) {
   bool full = false;
   {

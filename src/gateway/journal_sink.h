@@ -36,6 +36,9 @@ class JournalSink {
 
   // The configuration from here on.
   void configured(journal::Configuration configuration);
+  // A call that the edge refused, from any thread. Left out while the disk is behind, so that a
+  // flood of them does not end the journal.
+  void refused(journal::Refused refused);
   void record(units::Instant now, const domain::Event& event,
               std::span<const domain::Decision> decisions);
   // Writes what is queued and closes the file. Idempotent.

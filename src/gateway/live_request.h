@@ -22,7 +22,7 @@ struct LiveRequest {
   units::ModelId model;
   units::Instant arrival;
   domain::Promise promise;
-  bool waiting = true;  // no engine has it
+  std::optional<domain::AttemptRef> ref;  // the live try; none while no engine has it
   std::optional<units::Instant> first_token;
   units::Instant last_token;
   bool in_time = true;  // no token was later than promised

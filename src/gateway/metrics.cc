@@ -33,7 +33,6 @@ Metrics::Metrics(std::vector<std::string> engine_names)
       held_(gauges("held_requests", "Requests that wait outside the engines.")),
       blocks_(gauges("engine_kv_blocks", "KV blocks of an engine by state.")),
       running_(gauges("engine_running", "Requests that are on an engine.")),
-      step_(gauges("engine_step_seconds", "Predicted time of the step that was last begun.")),
       health_(gauges("engine_health", "1 when the engine takes work.")),
       law_error_(gauges("law_error_ratio", "Learned correction of the step-time law; 1 is none.")),
       attainment_(gauges("slo_attainment_ratio", "Share of completed requests in time.")),
@@ -45,7 +44,14 @@ Metrics::Metrics(std::vector<std::string> engine_names)
       queue_(histogram("queue_seconds", "From arrival to an engine.", kLatencySeconds)),
       total_(histogram("e2e_seconds", "From arrival to the end.", kLatencySeconds)),
       decision_(histogram("decision_seconds", "One step of the pool tier.", kDecisionSeconds)) {
-  for (std::size_t i = 0; i < engine_names_.size(); ++i) engine_health(units::EngineId(i), false);
+  auto& steps = prometheus::BuildHistogram()
+                    .Name("tidegate_engine_step_seconds")
+                    .Help("Steps of an engine, as measured there.")
+                    .Register(registry_);
+  for (std::size_t i = 0; i < engine_names_.size(); ++i) {
+    engine_health(units::EngineId(i), false);
+    steps_.push_back(&steps.Add({{"engine", engine_names_[i]}}, kLatencySeconds));
+  }
   journal_failed(false);
   configuration(1, false);
   held(0);
@@ -79,7 +85,7 @@ void Metrics::call_ended(const CallSummary& summary) {
   const bool refused = summary.outcome == domain::Outcome::kRejectedInvalid ||
                        summary.outcome == domain::Outcome::kRejectedCapacity ||
                        summary.outcome == domain::Outcome::kRejectedQuota;
-  if (refused) rejections_.Add({{"reason", std::string(domain::name(summary.reason))}}).Increment();
+  if (refused) rejections_.Add({{"reason", summary.reason}}).Increment();
 }
 
 void Metrics::tokens(const domain::Usage& usage) {
@@ -118,15 +124,17 @@ void Metrics::held(std::int64_t waiting) {
   held_.Add({}).Set(number(waiting));
 }
 
-void Metrics::engine_report(const domain::StateReport& report, units::Blocks total,
-                            units::Instant now) {
+void Metrics::step(units::EngineId engine, units::Nanos took) {
+  steps_[engine.value()]->Observe(seconds_of(took));
+}
+
+void Metrics::engine_report(const domain::StateReport& report, units::Blocks total) {
   const std::size_t index = report.engine.value();
   const std::string& name = engine_names_[index];
   const units::Blocks used = report.kv_used + report.kv_cached;
   blocks_.Add({{"engine", name}, {"state", "used"}}).Set(number(report.kv_used.value()));
   blocks_.Add({{"engine", name}, {"state", "cached"}}).Set(number(report.kv_cached.value()));
   blocks_.Add({{"engine", name}, {"state", "free"}}).Set(number((total - used).value()));
-  if (report.step_end > now) step_.Add({{"engine", name}}).Set(seconds_of(report.step_end - now));
   law_error_.Add({{"engine", name}})
       .Set(number(report.law_correction.value()) / number(units::kMillion));
   const std::int64_t more = report.preemptions_total - preemptions_[index];

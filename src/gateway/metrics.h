@@ -34,7 +34,9 @@ class Metrics {
                   std::int64_t judged);
   void queue_depth(const std::string& service_class, std::int64_t waiting);
   void held(std::int64_t waiting);
-  void engine_report(const domain::StateReport& report, units::Blocks total, units::Instant now);
+  void engine_report(const domain::StateReport& report, units::Blocks total);
+  // A step that the engine computed, as measured there.
+  void step(units::EngineId engine, units::Nanos took);
   // What the pool promised on the engine: blocks, and requests that are there.
   void engine_ledger(units::EngineId engine, units::Blocks reserved, std::int64_t running);
   void engine_health(units::EngineId engine, bool up);
@@ -65,7 +67,6 @@ class Metrics {
   GaugeFamily& held_;
   GaugeFamily& blocks_;
   GaugeFamily& running_;
-  GaugeFamily& step_;
   GaugeFamily& health_;
   GaugeFamily& law_error_;
   GaugeFamily& attainment_;
@@ -77,6 +78,7 @@ class Metrics {
   prometheus::Histogram& queue_;
   prometheus::Histogram& total_;
   prometheus::Histogram& decision_;
+  std::vector<prometheus::Histogram*> steps_;  // of each engine
 };
 
 }  // namespace tidegate::gateway

@@ -1,5 +1,7 @@
 #include "gateway/operations.h"
 
+#include <algorithm>
+
 #include "gateway/admin_view.h"
 #include "gateway/auth.h"
 #include "gateway/decision_loop.h"
@@ -28,6 +30,12 @@ void refuse(const Operations::ExchangePtr& exchange, openai::EdgeError error, co
 
 bool reads(const net::Request& request) {
   return request.method == "GET" || request.method == "HEAD";
+}
+
+bool wants_text(const net::Headers& headers) {
+  return std::any_of(headers.begin(), headers.end(), [](const net::Header& header) {
+    return header.first == "accept" && header.second.rfind("text/plain", 0) == 0;
+  });
 }
 
 }  // namespace
@@ -96,11 +104,15 @@ void Operations::decision(const ExchangePtr& exchange, std::string_view text) {
     refuse(exchange, openai::EdgeError::kInvalidRequest, "name a request as in x-request-id");
     return;
   }
-  parts_.mailbox.post_urgent(Visit([exchange, id](DecisionLoop& loop) {
+  const bool words = wants_text(exchange->request().headers);
+  parts_.mailbox.post_urgent(Visit([exchange, id, words](DecisionLoop& loop) {
     const DecisionHistory* history = loop.log().find(units::RequestId(*id));
     if (history == nullptr) {
       refuse(exchange, openai::EdgeError::kUnknownRoute,
-             "this request was never here, or too many came after it");
+             "no decision about this request is remembered: the edge refused it, or too many came "
+             "after it");
+    } else if (words) {
+      plain(exchange, 200, decisions_text(loop, *history));
     } else {
       json(exchange, 200, decisions_json(loop, *history));
     }

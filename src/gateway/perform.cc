@@ -19,7 +19,10 @@ void DecisionLoop::perform(const domain::Admit& admit) {
 
 void DecisionLoop::perform(const domain::Hold& hold) {
   LiveRequest* live = find(hold.request);
-  if (live != nullptr) live->call->held(live->lane, hold.position, hold.eta - now_);
+  if (live == nullptr) return;
+  live->ref.reset();  // its first try failed, if it had one
+  waiting_.insert(hold.request);
+  live->call->held(live->lane, hold.position, hold.eta - now_);
 }
 
 void DecisionLoop::perform(const domain::Downgrade& downgrade) {
@@ -32,7 +35,7 @@ void DecisionLoop::perform(const domain::Downgrade& downgrade) {
 void DecisionLoop::perform(const domain::Assign& assign) {
   LiveRequest* live = find(assign.ref.request);
   if (live == nullptr) return;
-  live->waiting = false;
+  live->ref = assign.ref;
   waiting_.erase(assign.ref.request);
   parts_.metrics.queued(now_ - live->arrival);
   live->call->placed(parts_.engines.name(assign.ref.engine), now_ - live->arrival);

@@ -34,7 +34,7 @@ std::string log_line(const CallSummary& summary) {
   line["cached_tokens"] = summary.usage.cached_prompt.value();
   line["output_tokens"] = summary.usage.output.value();
   line["outcome"] = std::string(domain::name(summary.outcome));
-  line["reason"] = std::string(domain::name(summary.reason));
+  line["reason"] = summary.reason;
   line["status"] = summary.status;
   line["queued_us"] = microseconds_of(summary.queued);
   if (summary.first_token) line["first_token_us"] = microseconds_of(*summary.first_token);

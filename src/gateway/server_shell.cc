@@ -5,7 +5,6 @@
 
 #include "config/reload.h"
 #include "gateway/pool_setup.h"
-#include "openai/refusal.h"
 
 namespace tidegate::gateway {
 namespace {
@@ -31,9 +30,15 @@ std::vector<std::string> engine_names(const config::ServerConfig& config) {
   return names;
 }
 
-std::pair<net::Headers, std::string> own_refusal(int status, std::string_view what) {
-  const openai::Refusal refusal = openai::refusal(openai::edge_error(status), std::string(what));
-  return {openai::refusal_headers(refusal), openai::error_body(refusal)};
+net::TlsFiles files_of(const config::TlsConfig& tls) {
+  return {tls.certificate, tls.key};
+}
+
+// Null where there is no TLS.
+units::Result<std::shared_ptr<net::TlsContext>> loaded_tls(
+    const std::optional<config::TlsConfig>& tls) {
+  if (!tls) return nullptr;
+  return net::load_tls(files_of(*tls));
 }
 
 std::vector<domain::ServiceClass> classes_now(const DecisionLoop& loop,
@@ -75,8 +80,9 @@ units::Result<std::unique_ptr<ServerShell>> ServerShell::open(Options options) {
   shell->loop_ = std::make_unique<DecisionLoop>(DecisionParts{shell->settings(), shell->mailbox_,
                                                               *shell->engines_, shell->routes_,
                                                               *shell->metrics_, shell->journal_});
-  shell->edge_ = std::make_unique<Edge>(EdgeParts{shell->current_, *shell->engines_,
-                                                  shell->mailbox_, *shell->metrics_, *shell->log_});
+  shell->edge_ =
+      std::make_unique<Edge>(EdgeParts{shell->current_, *shell->engines_, shell->mailbox_,
+                                       *shell->metrics_, *shell->log_, shell->journal_});
   shell->operations_ = std::make_unique<Operations>(
       OperationsParts{shell->current_, shell->mailbox_, *shell->metrics_,
                       [raw = shell.get()] { raw->stop_admitting(); },
@@ -101,11 +107,13 @@ units::Result<void> ServerShell::open_journal() {
   return {};
 }
 
-net::ServerOptions ServerShell::net_options(const config::Address& address) const {
+net::ServerOptions ServerShell::net_options(const config::Address& address,
+                                            const std::optional<config::TlsConfig>& tls) const {
   const config::EdgeLimits& limits = options_.config.server.limits;
   net::ServerOptions options;
   options.address = address.host == "localhost" ? "127.0.0.1" : address.host;
   options.port = address.port;
+  if (tls) options.tls = std::make_unique<net::TlsFiles>(files_of(*tls));
   options.threads = static_cast<int>(options_.config.server.net_threads);
   options.limits.body_bytes = static_cast<std::size_t>(limits.body.value());
   options.limits.header_bytes = static_cast<std::size_t>(limits.headers.value());
@@ -114,26 +122,30 @@ net::ServerOptions ServerShell::net_options(const config::Address& address) cons
   options.limits.body_grace = chrono_of(limits.body_timeout);
   options.limits.idle_timeout = chrono_of(limits.idle_timeout);
   options.limits.write_stall_timeout = chrono_of(limits.stall_timeout);
-  options.refusal_body = own_refusal;
+  options.refusal_body = [edge = edge_.get()](int status, std::string_view what) {
+    return edge->refuse_unread(status, what);
+  };
   return options;
 }
 
 units::Result<void> ServerShell::listen() {
   const config::ServerSettings& settings = options_.config.server;
   auto server = net::Server::listen(
-      net_options(settings.listen),
+      net_options(settings.listen, settings.tls),
       [this, alone = !settings.admin.listen.has_value()](
           const std::shared_ptr<net::Exchange>& exchange) { handle(exchange, alone); });
   if (!server) return tl::unexpected(server.error());
   server_ = std::move(*server);
   if (!settings.admin.listen) return {};
-  auto admin = net::Server::listen(
-      net_options(*settings.admin.listen), [this, open = settings.admin.listen->loopback()](
-                                               const std::shared_ptr<net::Exchange>& exchange) {
-        const std::string_view target = exchange->request().target;
-        const std::string_view path = target.substr(0, target.find('?'));
-        if (!operations_->handle(exchange, path, open)) edge_->handle(exchange);
-      });
+  auto admin = net::Server::listen(net_options(*settings.admin.listen, settings.admin.tls),
+                                   [this, open = settings.admin.listen->loopback()](
+                                       const std::shared_ptr<net::Exchange>& exchange) {
+                                     const std::string_view target = exchange->request().target;
+                                     const std::string_view path =
+                                         target.substr(0, target.find('?'));
+                                     if (!operations_->handle(exchange, path, open))
+                                       edge_->handle(exchange);
+                                   });
   if (!admin) return tl::unexpected(admin.error());
   admin_server_ = std::move(*admin);
   return {};
@@ -153,7 +165,7 @@ void ServerShell::handle(const std::shared_ptr<net::Exchange>& exchange, bool ad
 void ServerShell::start() {
   loop_->on_join([this](const domain::EngineSpec& spec) { joined(spec); });
   decisions_ = std::thread([this] { loop_->run(); });
-  engines_->start(mailbox_, routes_);
+  engines_->start(mailbox_, routes_, *metrics_);
   server_->start();
   if (admin_server_) admin_server_->start();
 }
@@ -175,13 +187,24 @@ void ServerShell::reload(ReloadDone done) {
   }
   auto loaded = options_.load();
   if (!loaded) return reload_failed({settings()->version, std::move(loaded.error())}, done);
+  auto prepared = prepare(std::move(*loaded));
+  if (!prepared) return reload_failed({settings()->version, {prepared.error()}}, done);
   mailbox_.post_urgent(
-      Visit([this, loaded = std::move(*loaded), done = std::move(done)](
-                DecisionLoop& loop) mutable { take_over(loop, std::move(loaded), done); }));
+      Visit([this, prepared = std::move(*prepared), done = std::move(done)](
+                DecisionLoop& loop) mutable { take_over(loop, std::move(prepared), done); }));
+}
+
+units::Result<ServerShell::Prepared> ServerShell::prepare(LoadedConfig loaded) {
+  auto tls = loaded_tls(loaded.config.server.tls);
+  if (!tls) return tl::unexpected(tls.error());
+  auto admin_tls = loaded_tls(loaded.config.server.admin.tls);
+  if (!admin_tls) return tl::unexpected(admin_tls.error());
+  return Prepared{std::move(loaded), std::move(*tls), std::move(*admin_tls)};
 }
 
 // On the decision thread: the pool first, since the edge may name a new tenant right afterwards.
-void ServerShell::take_over(DecisionLoop& loop, LoadedConfig loaded, const ReloadDone& done) {
+void ServerShell::take_over(DecisionLoop& loop, Prepared prepared, const ReloadDone& done) {
+  LoadedConfig& loaded = prepared.loaded;
   const std::int64_t version = loop.settings().version;
   auto merged = config::taken_over(loop.config(), std::move(loaded.config), loaded.text);
   if (!merged) return reload_failed({version, std::move(merged.error())}, done);
@@ -193,6 +216,8 @@ void ServerShell::take_over(DecisionLoop& loop, LoadedConfig loaded, const Reloa
     return reload_failed({version, {other}}, done);
   }
   current_.set(settings);
+  if (prepared.tls) server_->use_tls(std::move(prepared.tls));
+  if (prepared.admin_tls) admin_server_->use_tls(std::move(prepared.admin_tls));
   log_->set_level(settings->config.server.log_level);
   metrics_->configuration(settings->version, false);
   log_->info("config_reloaded", "version " + std::to_string(settings->version));

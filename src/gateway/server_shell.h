@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -72,10 +73,18 @@ class ServerShell {
   explicit ServerShell(Options options);
   units::Result<void> listen();
   units::Result<void> open_journal();
-  net::ServerOptions net_options(const config::Address& address) const;
+  net::ServerOptions net_options(const config::Address& address,
+                                 const std::optional<config::TlsConfig>& tls) const;
   void handle(const std::shared_ptr<net::Exchange>& exchange, bool admin_plane);
   void joined(const domain::EngineSpec& spec);
-  void take_over(DecisionLoop& loop, LoadedConfig loaded, const ReloadDone& done);
+  // What a reload takes over, found to be usable before anything changes.
+  struct Prepared {
+    LoadedConfig loaded;
+    std::shared_ptr<net::TlsContext> tls;        // null: plain
+    std::shared_ptr<net::TlsContext> admin_tls;  // (the same)
+  };
+  static units::Result<Prepared> prepare(LoadedConfig loaded);
+  void take_over(DecisionLoop& loop, Prepared prepared, const ReloadDone& done);
   void reload_failed(ReloadResult result, const ReloadDone& done);
 
   Options options_;

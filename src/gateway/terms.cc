@@ -1,6 +1,7 @@
 #include "gateway/terms.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace tidegate::gateway {
 namespace {
@@ -14,6 +15,14 @@ Time moved(Time own, Time hint, Time floor) {
   if (!floor) return own;
   const units::Nanos wanted = std::max(*hint, *floor);
   return own ? std::min(wanted, *own) : wanted;
+}
+
+// The exact hint, else what the priority makes of the class's own time.
+Time wished(Time hint, Time own, std::int32_t priority) {
+  if (hint || !own || priority == 0) return hint;
+  const std::int32_t steps = std::clamp(priority, -kPrioritySteps, kPrioritySteps);
+  const std::int64_t factor = std::int64_t{1} << std::abs(steps);
+  return steps > 0 ? *own * factor : *own / factor;
 }
 
 const domain::ServiceClass* find_class(const std::string& name,
@@ -34,8 +43,9 @@ domain::Promise Terms::promise(units::Instant arrival) const {
   return promise;
 }
 
-units::Result<Terms> agree(const openai::Hints& hints, const config::TenantConfig& tenant,
+units::Result<Terms> agree(const Wishes& wishes, const config::TenantConfig& tenant,
                            const std::vector<domain::ServiceClass>& classes) {
+  const openai::Hints& hints = wishes.hints;
   const domain::ServiceClass* chosen = &classes[tenant.values.default_class.value()];
   if (!hints.service_class.empty()) {
     chosen = find_class(hints.service_class, classes);
@@ -48,9 +58,12 @@ units::Result<Terms> agree(const openai::Hints& hints, const config::TenantConfi
                         "this class does not exist or is not yours; leave the header out to get "
                         "your own");
   }
-  return Terms{chosen->id, moved(chosen->ttft, hints.ttft, tenant.tightest.ttft),
+  const Time ttft = wished(hints.ttft, chosen->ttft, wishes.priority);
+  const Time deadline =
+      wished(hints.deadline, chosen->ttft ? Time() : chosen->deadline, wishes.priority);
+  return Terms{chosen->id, moved(chosen->ttft, ttft, tenant.tightest.ttft),
                moved(chosen->tpot, hints.tpot, tenant.tightest.tpot),
-               moved(chosen->deadline, hints.deadline, tenant.tightest.deadline)};
+               moved(chosen->deadline, deadline, tenant.tightest.deadline)};
 }
 
 }  // namespace tidegate::gateway

@@ -345,6 +345,14 @@ void fields(A& a, T& v) {
   a("pool", v.pool);
 }
 
+template <class A, Like<Refused> T>
+void fields(A& a, T& v) {
+  a("at", v.at);
+  a("request", v.request);
+  a("status", v.status);
+  a("reason", v.reason);
+}
+
 // The number of values of a recorded enumeration: anything from there on is malformed.
 constexpr int enumerators(domain::Outcome /*type*/) {
   return domain::kOutcomeCount;

@@ -4,6 +4,7 @@
 // Plain values; sizes and ids only, never a word of a prompt.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -29,6 +30,15 @@ struct Configuration {
   pool::PoolConfig pool;
 };
 
-using Record = std::variant<Configuration, Step>;
+// A call that never reached the pool: the edge refused it. Of no effect on decisions, so that it
+// may stand between any two steps and some may be missing.
+struct Refused {
+  units::Instant at;
+  units::RequestId request;
+  std::int64_t status = 0;  // of HTTP
+  std::string reason;
+};
+
+using Record = std::variant<Configuration, Step, Refused>;
 
 }  // namespace tidegate::journal

@@ -166,6 +166,11 @@ std::string to_text(const domain::Decision& decision) {
   return line(decision);
 }
 
+std::string to_text(const Refused& refused) {
+  return "refused r" + std::to_string(refused.request.value()) + " by the edge: status " +
+         std::to_string(refused.status) + ", " + refused.reason;
+}
+
 std::string to_text(const batch::StepPlan& plan) {
   std::string out = "plan";
   TextWriter writer(out);

@@ -15,6 +15,7 @@ namespace tidegate::journal {
 
 std::string to_text(const domain::Event& event);
 std::string to_text(const domain::Decision& decision);
+std::string to_text(const Refused& refused);
 std::string to_text(const batch::StepPlan& plan);
 std::string to_text(units::Instant at);
 std::string to_text(units::Nanos span);

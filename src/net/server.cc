@@ -70,6 +70,11 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   void start();
   void stop_accepting();
   void shutdown();
+  void use_tls(std::shared_ptr<TlsContext> tls) {
+    asio::post(strand_, [self = shared_from_this(), tls = std::move(tls)]() mutable {
+      self->tls_ = std::move(tls);
+    });
+  }
   std::uint16_t port() const { return port_; }
   const Shared& shared() const { return *shared_; }
 
@@ -103,7 +108,7 @@ units::Result<void> Server::Impl::open() {
   const auto address = asio::ip::make_address(options_.address, error);
   if (error) return units::error(where, "the address to listen on must be an IP address");
   if (options_.tls) {
-    auto loaded = TlsContext::load(*options_.tls);
+    auto loaded = load_tls(*options_.tls);
     if (!loaded) return tl::unexpected(loaded.error());
     tls_ = *loaded;
   }
@@ -233,6 +238,10 @@ void Server::stop_accepting() {
 
 void Server::shutdown() {
   impl_->shutdown();
+}
+
+void Server::use_tls(std::shared_ptr<TlsContext> tls) {
+  impl_->use_tls(std::move(tls));
 }
 
 ServerStats Server::stats() const {

@@ -48,6 +48,10 @@ struct TlsFiles {
   std::string private_key;
 };
 
+// A certificate and its key, read and found to belong together. Immutable.
+class TlsContext;
+units::Result<std::shared_ptr<TlsContext>> load_tls(const TlsFiles& files);
+
 // The headers and body of an answer that the server gives by itself, so that it looks like the rest
 // of the API: status is one of 400, 413, 414, 415, 417, 431, 503; `what` says what is wrong.
 using RefusalBody =
@@ -90,6 +94,9 @@ class Server {
   // stop_accepting(), then ends every exchange with CloseReason::kShutdown, and returns when the
   // threads have ended. Idempotent; the destructor does it too. Not from a callback.
   void shutdown();
+  // New connections get this certificate from now on; those that are open keep theirs.
+  // REQUIRES: the server was opened with TLS.
+  void use_tls(std::shared_ptr<TlsContext> tls);
   ServerStats stats() const;
 
  private:

@@ -41,7 +41,6 @@ std::unique_ptr<Stream> make_plain_stream(asio::ip::tcp::socket socket);
 // The certificate and rules of a TLS listener.
 class TlsContext {
  public:
-  static units::Result<std::shared_ptr<TlsContext>> load(const TlsFiles& files);
   virtual ~TlsContext() = default;
   virtual std::unique_ptr<Stream> wrap(asio::ip::tcp::socket socket) = 0;
 };

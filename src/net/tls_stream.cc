@@ -74,7 +74,7 @@ class SslContext final : public TlsContext {
 
 }  // namespace
 
-units::Result<std::shared_ptr<TlsContext>> TlsContext::load(const TlsFiles& files) {
+units::Result<std::shared_ptr<TlsContext>> load_tls(const TlsFiles& files) {
   auto loaded = std::make_shared<SslContext>();
   boost::system::error_code error;
   loaded->context().use_certificate_chain_file(files.certificate_chain, error);

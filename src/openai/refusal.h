@@ -44,16 +44,19 @@ enum class EdgeError : std::uint8_t {
   kUnknownModel,       // 404
   kUnknownRoute,       // 404
   kMethodNotAllowed,   // 405, the caller adds `allow`
+  kSameCallRuns,       // 409: the call with this idempotency key is not answered yet
+  kSameCallAnswered,   // 409: it was, and its answer is not kept
   kBodyTooLarge,       // 413
   kUriTooLong,         // 414
   kUnsupportedMedia,   // 415
   kExpectationFailed,  // 417
+  kKeyReused,          // 422: the idempotency key belongs to another call
   kHeadersTooLarge,    // 431
   kInternal,           // 500
   kUnsupported,        // 501: the engine of this model cannot do it
   kOverCapacity,       // 503: more connections than the server takes
 };
-inline constexpr int kEdgeErrorCount = 15;
+inline constexpr int kEdgeErrorCount = 18;
 
 struct Refusal {
   int status = 0;

@@ -185,3 +185,23 @@ test('sixteen callers at once', async () => {
   await until(async () => (await metric(server, 'requests_total', 'outcome="completed"')) >= 16,
       'they are counted as completed');
 });
+
+// A call that is sent again with its key is answered again and not done again.
+test('an idempotency key', async () => {
+  const headers = {'Idempotency-Key': 'e2e-1'};
+  const written = () => metric(server, 'tokens_total', 'direction="output"');
+  const first = await client.chat.completions.create(greedy, {headers});
+  const before_second = await written();
+  const second = await client.chat.completions.create(greedy, {headers});
+  assert.deepEqual(second, first);
+  assert.equal(await written(), before_second);
+  await assert.rejects(client.chat.completions.create({...greedy, max_tokens: 3}, {headers}),
+      {status: 422});
+});
+
+// Priority is a number that the client may set; it changes when, not what.
+test('priority', async () => {
+  const plain = await client.chat.completions.create(greedy);
+  const urgent = await client.chat.completions.create({...greedy, priority: -2});
+  assert.equal(urgent.choices[0].message.content, plain.choices[0].message.content);
+});

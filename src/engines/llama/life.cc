@@ -39,6 +39,7 @@ units::Result<fitting::StepLawFit> Life::calibrate(units::Nanos budget) {
 }
 
 void Life::serve(const domain::EngineSpec& spec, Sink& sink) {
+  engine_ = spec.id;
   batch::BatchConfig config;
   config.spec = spec;
   config.retained_slots = parts_.sizes.retained;
@@ -112,6 +113,7 @@ StepOutcome Life::step() {
   batch::StepResult result = draw(plan);
   const units::Instant end = parts_.now();
   result.duration = end - start;
+  sink_->on_step(engine_, result.duration);
   dispatch(scheduler_->complete(result, end));
   return StepOutcome::kWorked;
 }

@@ -70,6 +70,7 @@ class Life {
   StepRunner runner_;
   std::optional<batch::BatchScheduler> scheduler_;
   Sink* sink_ = nullptr;
+  units::EngineId engine_;
   std::map<Key, Try> tries_;
   std::random_device entropy_;
   bool worked_ = false;

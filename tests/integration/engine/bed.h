@@ -45,6 +45,7 @@ class Recorder final : public Sink {
  public:
   void on_event(const domain::Event& event) override;
   void on_text(const domain::AttemptRef& ref, TextDelta delta) override;
+  void on_step(units::EngineId /*engine*/, units::Nanos /*took*/) override {}
 
   Story story(std::uint64_t request) const;
   std::int64_t joined() const;

@@ -1,8 +1,14 @@
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <optional>
+#include <sstream>
 #include <thread>
 
 #include "gateway/auth.h"
+#include "gateway/edge.h"
+#include "journal/file.h"
+#include "journal/replay.h"
 #include "shell_fixture.h"
 
 namespace tidegate::gateway {
@@ -103,6 +109,65 @@ TEST_F(OperationsTest, Metrics) {
   EXPECT_THAT(text, HasSubstr("tidegate_time_to_first_token_seconds_count 1"));
   EXPECT_THAT(text, HasSubstr("tidegate_decision_seconds_bucket"));
   EXPECT_THAT(text, HasSubstr("state=\"reserved\"} 0"));
+  EXPECT_THAT(text, HasSubstr("tidegate_engine_step_seconds_count{engine=\"tidegate-tiny\"}"));
+}
+
+// A call that the edge refuses is counted and logged with its reason like one that the pool
+// refuses, and so is what the server cannot even read as a request.
+TEST_F(OperationsTest, RefusalsOfTheEdgeAreAccountedFor) {
+  start([](config::ServerConfig& config) { config.server.limits.body = units::Bytes(100'000); });
+  EXPECT_EQ(post("/v1/chat/completions", "{").status, 400);
+  EXPECT_EQ(post("/v1/nothing", "{}").status, 404);
+  const Reply large = post("/v1/chat/completions", std::string(200'000, ' '));
+  EXPECT_EQ(large.status, 413);
+  EXPECT_THAT(large.header("x-request-id"), ::testing::StartsWith("req-"));
+  const std::string text = get("/metrics").body;
+  for (const char* reason : {"invalid_request", "unknown_route", "body_too_large"}) {
+    EXPECT_THAT(text,
+                HasSubstr("tidegate_rejections_total{reason=\"" + std::string(reason) + "\"} 1"));
+  }
+  shell_->log().flush();
+  std::ostringstream log;
+  log << std::ifstream(log_file()).rdbuf();
+  EXPECT_THAT(log.str(), HasSubstr(large.header("x-request-id")));
+  EXPECT_THAT(log.str(), HasSubstr(R"("reason":"body_too_large")"));
+}
+
+// The journal knows them too, and is still whole: the same decisions come out of it.
+TEST_F(OperationsTest, RefusalsOfTheEdgeAreInTheJournal) {
+  const std::string path = ::testing::TempDir() + "edge_refusals.journal";
+  start([&](config::ServerConfig& config) { config.server.journal = {path, true}; });
+  ASSERT_EQ(post("/v1/chat/completions", chat(R"(,"max_tokens":2)")).status, 200);
+  const Reply refused = post("/v1/chat/completions", "{");
+  shell_->stop();
+  auto reader = journal::Reader::open(path);
+  ASSERT_TRUE(reader);
+  std::optional<journal::Replay> replay;
+  std::vector<std::string> refusals;
+  for (journal::Record record; *reader->next(record) == journal::ReadEnd::kRecord;) {
+    if (const auto* configuration = std::get_if<journal::Configuration>(&record)) {
+      replay.emplace(configuration->pool);
+    } else if (const auto* step = std::get_if<journal::Step>(&record)) {
+      EXPECT_FALSE(replay->feed(*step));
+    } else {
+      const auto& each = std::get<journal::Refused>(record);
+      refusals.push_back(request_id_text(each.request.value()) + " " + each.reason);
+    }
+  }
+  EXPECT_THAT(refusals,
+              ::testing::ElementsAre(refused.header("x-request-id") + " invalid_request"));
+}
+
+// Who asks for text is told in words what was decided.
+TEST_F(OperationsTest, DecisionsInWords) {
+  start();
+  const Reply answer = post("/v1/chat/completions", chat(R"(,"max_tokens":2)" + kEndless));
+  const Reply why =
+      get("/admin/v1/decisions/" + answer.header("x-request-id"), {"accept: text/plain"});
+  EXPECT_EQ(why.status, 200);
+  EXPECT_THAT(why.body, HasSubstr("tenant default, class interactive, model tidegate-tiny"));
+  EXPECT_THAT(why.body, HasSubstr("sent to engine tidegate-tiny, try 1"));
+  EXPECT_THAT(why.body, HasSubstr("ended: completed"));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ class ReloadTest : public ShellTest {
     auto config = config::parse_server_config(*text, file_);
     if (!config) return tl::unexpected(config.error());
     config->server.listen.port = 0;
-    config->server.log_file = ::testing::TempDir() + "gateway_test.log";
+    config->server.log_file = log_file();
     return LoadedConfig{std::move(*config), *text};
   }
   void start_from_file() {

@@ -1,5 +1,6 @@
 #include "shell_fixture.h"
 
+#include <filesystem>
 #include <thread>
 
 #include "config/defaults.h"
@@ -13,8 +14,6 @@ std::string chat(const std::string& more) {
 
 void ShellTest::start(const std::function<void(config::ServerConfig&)>& change) {
   config::ServerConfig config = config::config_for_models({TIDEGATE_TEST_MODEL});
-  config.server.listen.port = 0;
-  config.server.log_file = ::testing::TempDir() + "gateway_test.log";
   for (config::EngineConfig& engine : config.engines) {
     engine.threads = 1;
     engine.calibration = units::milliseconds(300);
@@ -22,15 +21,24 @@ void ShellTest::start(const std::function<void(config::ServerConfig&)>& change) 
   if (change) change(config);
   auto engines = open_engines(config, [](std::string_view) {});
   ASSERT_TRUE(engines) << engines.error().message;
+  start_with_engines(std::move(config), std::move(*engines));
+}
+
+void ShellTest::start_with_engines(config::ServerConfig config, std::vector<NamedEngine> engines) {
+  config.server.listen.port = 0;
+  config.server.log_file = log_file();
+  std::filesystem::remove(config.server.log_file);
   ServerShell::Options options;
-  options.config = config;
-  options.engines = std::move(*engines);
+  options.config = std::move(config);
+  options.engines = std::move(engines);
   options.load = load_;
   auto shell = ServerShell::open(std::move(options));
   ASSERT_TRUE(shell) << shell.error().message;
   shell_ = std::move(*shell);
   shell_->start();
-  while (get("/readyz").status != 200) std::this_thread::yield();
+  if (!tls_) {
+    while (get("/readyz").status != 200) std::this_thread::yield();
+  }
 }
 
 void ShellTest::until_state_has(const std::string& text) const {

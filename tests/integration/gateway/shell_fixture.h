@@ -16,8 +16,12 @@ class ShellTest : public ::testing::Test {
  protected:
   // Starts a gateway with this configuration, changed by `change`, and waits until it is ready.
   void start(const std::function<void(config::ServerConfig&)>& change = {});
+  // The same with these engines; the configuration is taken as it is, but for port and log.
+  void start_with_engines(config::ServerConfig config, std::vector<NamedEngine> engines);
   void TearDown() override { shell_.reset(); }
 
+  // Where start() lets the gateway log.
+  static std::string log_file() { return ::testing::TempDir() + "gateway_test.log"; }
   std::uint16_t port() const { return shell_->address().port; }
   Reply post(const std::string& path, const std::string& body,
              const std::vector<std::string>& headers = {}) const {
@@ -32,7 +36,8 @@ class ShellTest : public ::testing::Test {
   void until_empty() const;
 
   std::unique_ptr<ServerShell> shell_;
-  LoadConfig load_;  // set before start(): how a reload reads the configuration
+  bool tls_ = false;  // set before start(): the main address speaks TLS, readiness is not asked
+  LoadConfig load_;   // set before start(): how a reload reads the configuration
 };
 
 // A chat body for the bundled model. `more` is JSON that follows, such as ",\"n\":2".

@@ -14,7 +14,7 @@ TEST(LogLine, IsJson) {
   summary.model = "a \"quoted\"\nname";
   summary.usage.output = units::Tokens(7);
   summary.outcome = domain::Outcome::kRejectedQuota;
-  summary.reason = domain::Reason::kTokenRate;
+  summary.reason = "token_rate";
   summary.status = 429;
   const std::string line = log_line(summary);
   EXPECT_EQ(line.find('\n'), std::string::npos);

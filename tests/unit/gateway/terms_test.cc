@@ -28,8 +28,8 @@ class Agree : public ::testing::Test {
     tenant_.values.default_class = chat.id;
     tenant_.classes = {chat.id, batch.id};
   }
-  units::Result<Terms> agree(const openai::Hints& hints) const {
-    return gateway::agree(hints, tenant_, classes_);
+  units::Result<Terms> agree(const openai::Hints& hints, std::int32_t priority = 0) const {
+    return gateway::agree({hints, priority}, tenant_, classes_);
   }
   std::vector<domain::ServiceClass> classes_;
   config::TenantConfig tenant_;
@@ -62,6 +62,34 @@ TEST_F(Agree, PromisesNothingNewWithoutAFloor) {
   EXPECT_FALSE(agree(hints)->deadline);
   tenant_.tightest.deadline = seconds(2);
   EXPECT_EQ(agree(hints)->deadline, seconds(2));
+}
+
+// Lower is more urgent: each step of priority doubles the class's time to the first token, each
+// step below zero halves it, down to the tenant's floor; further than eight steps it goes no
+// further.
+TEST_F(Agree, PriorityMovesTheTime) {
+  EXPECT_EQ(agree({}, 1)->ttft, seconds(1));
+  EXPECT_EQ(agree({}, 3)->ttft, seconds(4));
+  EXPECT_EQ(agree({}, 8)->ttft, seconds(128));
+  EXPECT_EQ(agree({}, INT32_MAX)->ttft, seconds(128));
+  EXPECT_EQ(agree({}, -1)->ttft, milliseconds(500));
+  tenant_.tightest.ttft = milliseconds(200);
+  EXPECT_EQ(agree({}, -1)->ttft, milliseconds(250));
+  EXPECT_EQ(agree({}, INT32_MIN)->ttft, milliseconds(200));
+  EXPECT_EQ(agree({}, 3)->tpot, milliseconds(50));
+}
+
+// A hint says the time exactly, so that priority has nothing left to say; best effort has no time.
+TEST_F(Agree, PriorityYieldsToHints) {
+  openai::Hints hints;
+  hints.ttft = seconds(3);
+  EXPECT_EQ(agree(hints, 2)->ttft, seconds(3));
+  hints = {};
+  hints.service_class = "batch";
+  EXPECT_FALSE(agree(hints, 2)->ttft);
+  tenant_.classes.push_back(units::ClassId(2));
+  hints.service_class = "gold";
+  EXPECT_EQ(agree(hints, 1)->deadline, seconds(6));
 }
 
 // A class must exist and be the tenant's; an objective that is no class is only a word.

@@ -152,23 +152,26 @@ TEST(Refusal, NeverFitsIsNotRetried) {
   EXPECT_EQ(made.code, "context_length_exceeded");
 }
 
-// Edge errors have the documented statuses, and those of the server map back to themselves.
+// Edge errors have the documented statuses, and those of the server map back to themselves. Only
+// what passes by itself is worth a retry.
 TEST(Refusal, EdgeErrorsHaveTheirStatus) {
   const std::vector<std::pair<EdgeError, int>> documented = {
-      {EdgeError::kInvalidRequest, 400},    {EdgeError::kUnknownKey, 401},
-      {EdgeError::kModelNotAllowed, 403},   {EdgeError::kForbidden, 403},
-      {EdgeError::kUnknownModel, 404},      {EdgeError::kUnknownRoute, 404},
-      {EdgeError::kMethodNotAllowed, 405},  {EdgeError::kBodyTooLarge, 413},
-      {EdgeError::kUriTooLong, 414},        {EdgeError::kUnsupportedMedia, 415},
-      {EdgeError::kExpectationFailed, 417}, {EdgeError::kHeadersTooLarge, 431},
-      {EdgeError::kInternal, 500},          {EdgeError::kUnsupported, 501},
-      {EdgeError::kOverCapacity, 503}};
+      {EdgeError::kInvalidRequest, 400},   {EdgeError::kUnknownKey, 401},
+      {EdgeError::kModelNotAllowed, 403},  {EdgeError::kForbidden, 403},
+      {EdgeError::kUnknownModel, 404},     {EdgeError::kUnknownRoute, 404},
+      {EdgeError::kMethodNotAllowed, 405}, {EdgeError::kSameCallRuns, 409},
+      {EdgeError::kSameCallAnswered, 409}, {EdgeError::kKeyReused, 422},
+      {EdgeError::kBodyTooLarge, 413},     {EdgeError::kUriTooLong, 414},
+      {EdgeError::kUnsupportedMedia, 415}, {EdgeError::kExpectationFailed, 417},
+      {EdgeError::kHeadersTooLarge, 431},  {EdgeError::kInternal, 500},
+      {EdgeError::kUnsupported, 501},      {EdgeError::kOverCapacity, 503}};
   ASSERT_EQ(documented.size(), static_cast<std::size_t>(kEdgeErrorCount));
   for (const auto& [error, status] : documented) {
     const Refusal made = refusal(error, "Why.", "field");
     EXPECT_EQ(made.status, status);
     EXPECT_EQ(made.param, "field");
-    EXPECT_EQ(made.should_retry, error == EdgeError::kOverCapacity);
+    const bool passes = error == EdgeError::kOverCapacity || error == EdgeError::kSameCallRuns;
+    EXPECT_EQ(made.should_retry, passes);
     EXPECT_EQ(refusal(edge_error(status), "").status, status);
   }
   EXPECT_EQ(edge_error(418), EdgeError::kInternal);
