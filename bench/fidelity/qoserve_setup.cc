@@ -30,7 +30,7 @@ using units::Tokens;
 constexpr std::int64_t kNanosecond = 1'000'000;  // femtoseconds
 constexpr int kArrivalSeconds = 3'600;
 constexpr int kTurnSeconds = 900;
-constexpr int kSeeds = 3;
+constexpr int kSeeds = 2;
 constexpr double kAllowed = 0.01;
 
 // Their law in our form (docs/fidelity.md says what differs).
@@ -77,17 +77,18 @@ sim::World world_of(const std::string& policy_name, std::uint64_t seed) {
   world.pool.classes = tiers();
   world.pool.tenants = {domain::Tenant{}};
   world.pool.models = {units::ModelId(0)};
-  world.pool.limits.max_requests = world.pool.limits.max_queued = 1'000'000;
+  world.pool.limits.max_requests = world.pool.limits.max_queued = 20'000;
   sim::EngineModel engine;
   engine.gpu = "A100";
   engine.true_law = published_law();
-  engine.batch.max_waiting = 100'000;
+  engine.batch.max_waiting = 20'000;
   engine.batch.spec.law = engine.true_law;
   engine.batch.spec.calibrated = true;
   // 80 GB, nine tenths of it, less 16 GB of weights, at 128 KiB a token.
   engine.batch.spec.limits = {units::Blocks(27'000), 256, Tokens(step_tokens(policy_name)),
                               Tokens(16'384)};
   world.engines = {engine};
+  world.physics.telemetry_period = units::seconds(1);  // there is nothing to choose between
   world.physics.step_noise = units::Ppm(20'000);
   world.horizon = units::seconds(2 * kArrivalSeconds + 1'800);
   return world;
@@ -156,18 +157,30 @@ double broken(const std::string& policy, const workload::Trace& trace, const Loa
   return sum / kSeeds;
 }
 
+// Up to 6 requests a second, to a quarter of one: in whole steps first, then between the last one
+// that keeps 99 % and the next.
+double highest_rate(const std::string& policy, const workload::Trace& trace, double whole) {
+  double highest = whole;
+  for (double rate = whole + 0.25; rate < whole + 1; rate += 0.25) {
+    if (broken(policy, trace, {rate, rate}) > kAllowed) break;
+    highest = rate;
+  }
+  return highest;
+}
+
 void report(const std::string& policy, const workload::Trace& trace) {
   std::fputs(fmt::format("| {} |", policy).c_str(), stdout);
-  double highest = 0;
-  for (double rate = 2; rate <= 6.01; rate += 0.25) {
+  double whole = 0;
+  for (double rate = 1; rate <= 6; rate += 1) {
     const double share = broken(policy, trace, {rate, rate});
-    if (share <= kAllowed) highest = rate;
-    const bool shown = std::abs(rate - std::round(rate)) < 0.01;
-    if (shown) std::fputs(fmt::format(" {:.1f} % |", share * 100).c_str(), stdout);
+    if (share <= kAllowed) whole = rate;
+    std::fputs(fmt::format(" {:.1f} % |", share * 100).c_str(), stdout);
     std::fflush(stdout);
   }
   const double wave = broken(policy, trace, {2, 5});
-  std::fputs(fmt::format(" {:.2f} | {:.1f} % |\n", highest, wave * 100).c_str(), stdout);
+  std::fputs(
+      fmt::format(" {:.2f} | {:.1f} % |\n", highest_rate(policy, trace, whole), wave * 100).c_str(),
+      stdout);
   std::fflush(stdout);
 }
 
@@ -185,9 +198,9 @@ int compare(const std::string& path, std::vector<std::string> policies) {
       return 2;
     }
   }
-  std::fputs("| broken at, requests/s | 2 | 3 | 4 | 5 | 6 | highest with 1 % | square wave |\n",
+  std::fputs("| broken at, requests/s | 1 | 2 | 3 | 4 | 5 | 6 | highest with 1 % | square wave |\n",
              stdout);
-  std::fputs("| --- | --- | --- | --- | --- | --- | --- | --- |\n", stdout);
+  std::fputs("| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", stdout);
   for (const std::string& each : policies) report(each, *trace);
   return 0;
 }

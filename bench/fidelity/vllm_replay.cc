@@ -149,8 +149,9 @@ units::Result<std::vector<SkewPoint>> read_skew(const Setup& setup) {
     const auto more = csv->next();
     if (!more) return tl::unexpected(more.error());
     if (!*more) break;
-    const bool here = csv->text(at["gpu"]) == setup.gpu && csv->text(at["model"]) == setup.model &&
-                      csv->text(at["tp"]) == "1";
+    const std::string run = fmt::format("{}/{}", csv->text(at["gpu"]), csv->text(at["model"]));
+    // A run is named GPU/MODEL, by the same authors.
+    const bool here = run == setup.run && csv->text(at["tp"]) == "1";
     if (!here) continue;
     const auto number = [&](const char* name) { return csv->number(at[name], 0, 1e9).value_or(0); };
     points.push_back({number("n"), number("nb"), number("kvs"), number("kv_big"),
