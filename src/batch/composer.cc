@@ -290,6 +290,15 @@ Index Composer::oldest(const std::vector<Index>& list) const {
   });
 }
 
+// Every sequence is taken and one waits that is due before the next prompt: only streams that end
+// make room for it, so they go first and prompts behind it keep no more than their floor.
+bool Composer::seats_come_first() const {
+  const auto& waiting = core_.sequences.waiting();
+  if (core_.kv.running() < core_.config.spec.limits.max_sequences) return false;
+  if (decodes_.empty() || prompts_.empty() || waiting.empty()) return false;
+  return core_.sequences[waiting.front()].key < core_.sequences[prompts_.front()].key;
+}
+
 // The oldest running prompt always gets on with the part of the prompts' time that no single one
 // may take. The part may be less than a tile of the engine's kernels: it is saved up, so that those
 // before it have the steps between. If nothing got on for a long time, it does beyond what streams
@@ -309,12 +318,22 @@ void Composer::give_floor() {
   tokens_left_ += kept_back;
 }
 
+// Of the prompts' time, or, where streams go first, of the streams' time; more if deadlines of
+// prompts demand it.
+Nanos Composer::kept_for_floor() const {
+  const Nanos spare = std::max(Nanos(0), budget_.wanted - decode_time_);
+  const bool seats_first = seats_come_first();
+  const Nanos whole = seats_first ? std::min(spare, decode_time_) : spare;
+  const Nanos kept = whole - units::scaled(whole, core_.config.long_prompt_share);
+  if (!seats_first) return kept;
+  return std::max(kept, std::min(spare, budget_.demanded - decode_time_));
+}
+
 // Adds this step's part to the savings of the oldest prompt; true, and they are spent, when they
 // are enough for its floor.
 bool Composer::floor_saved_up(Index index) {
   const Sequence& sequence = core_.sequences[index];
-  const Nanos for_prompts = std::max(Nanos(0), budget_.wanted - decode_time_);
-  core_.floor_saved += for_prompts - units::scaled(for_prompts, core_.config.long_prompt_share);
+  core_.floor_saved += kept_for_floor();
   cost::StepShape floor = shape_;
   floor.add_chunk(sequence.computed, std::min(core_.config.min_chunk, sequence.pending()));
   if (core_.floor_saved < core_.law.guarded(floor) - decode_time_) return false;
@@ -370,6 +389,7 @@ bool Composer::serve_waiting() {
       if (next_waiting_ >= kLookAhead) waiting_closed_ = true;
       return true;
     case Start::kNoTime:
+    case Start::kNoSequence:
       return false;
   }
   return false;
@@ -505,10 +525,10 @@ void Composer::note_blocked(Index index) {
 
 Composer::Start Composer::start(Index index, Nanos budget) {
   Sequence& sequence = core_.sequences[index];
-  if (core_.kv.running() >= core_.config.spec.limits.max_sequences ||
-      started_ >= core_.config.max_admissions) {
+  const bool full = core_.kv.running() >= core_.config.spec.limits.max_sequences;
+  if (full || started_ >= core_.config.max_admissions) {
     waiting_closed_ = true;
-    return Start::kLater;
+    return full && !decodes_.empty() ? Start::kNoSequence : Start::kLater;
   }
   KvBlocks::Hit hit = core_.kv.find(sequence.assign.request.prefix, sequence.length() - Tokens(1));
   if (waits_for_prefix(sequence, hit.blocks)) return Start::kLater;

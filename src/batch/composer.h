@@ -59,7 +59,9 @@ class Composer final : public StepPolicy {
   void plan_prompts();
   void collect_prompts();
   Index oldest(const std::vector<Index>& list) const;
+  bool seats_come_first() const;
   void give_floor();
+  units::Nanos kept_for_floor() const;
   bool floor_saved_up(Index index);
   void drip();
   void serve_prompts();
@@ -76,7 +78,7 @@ class Composer final : public StepPolicy {
   void take(Sequence& sequence, units::Tokens chunk);
 
   // Starting a waiting one.
-  enum class Start : std::uint8_t { kStarted, kLater, kNoTime };
+  enum class Start : std::uint8_t { kStarted, kLater, kNoTime, kNoSequence };
   Start start(Index index, units::Nanos budget);
   bool waits_for_prefix(Sequence& sequence, std::int64_t found_blocks);
   bool memory_allows(Index index, const KvBlocks::Hit& hit);

@@ -270,7 +270,8 @@ void PoolOracle::check_placement(const domain::Assign& d) {
 }
 
 // S1: what the tries that do not make way are known to hold, and the newcomer's prompt, fit
-// together. An engine that none of them uses takes whatever can ever fit.
+// together. An engine that none of them uses takes whatever can ever fit; one that batches with our
+// scheduler may have PoolPolicy::ahead waiting for a sequence.
 void PoolOracle::check_memory(const domain::Assign& d, const Engine& engine) {
   const bool preempts = engine.spec.own_batching && d.tier != Tier::kBestEffort;
   std::int64_t sequences = 0;
@@ -286,8 +287,9 @@ void PoolOracle::check_memory(const domain::Assign& d, const Engine& engine) {
   findings_.expect(blocks <= engine.spec.limits.kv_blocks, Invariant::kS1Memory,
                    "with request {} engine {} needs {} of {} blocks", d.ref.request.value(),
                    d.ref.engine.value(), blocks.value(), engine.spec.limits.kv_blocks.value());
-  findings_.expect(sequences < engine.spec.limits.max_sequences, Invariant::kS1Memory,
-                   "with request {} engine {} runs {} of {} sequences", d.ref.request.value(),
+  const std::int64_t ahead = engine.spec.own_batching ? config_.policy.ahead : 0;
+  findings_.expect(sequences < engine.spec.limits.max_sequences + ahead, Invariant::kS1Memory,
+                   "with request {} engine {} has {} for {} sequences", d.ref.request.value(),
                    d.ref.engine.value(), sequences + 1, engine.spec.limits.max_sequences);
 }
 

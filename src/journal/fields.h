@@ -318,6 +318,7 @@ void fields(A& a, T& v) {
   a("kv_watermark", v.kv_watermark);
   a("peak_z_thousandths", v.peak_z_thousandths);
   a("pace_share", v.pace_share);
+  a("ahead", v.ahead);
   a("chunk_floor", v.chunk_floor);
   a("drip", v.drip);
   a("retry_budget", v.retry_budget);

@@ -28,6 +28,9 @@ struct PoolPolicy {
   std::int64_t peak_z_thousandths = 1'650;
   // Share of the tightest promised token pace that a step may take.
   units::Ppm pace_share{900'000};
+  // Requests that an engine which batches with our scheduler is given beyond its sequences, when
+  // prompts that are due later share its steps with streams: it lets the streams end first.
+  std::int64_t ahead = 1;
   // A step is assumed to carry at least this much prefill.
   units::Tokens chunk_floor{16};
   // Best effort gets at least this share of the work that is dispatched while it waits.

@@ -30,6 +30,7 @@ struct Situation {
   cost::Resident newcomer;
   Work own;
   Nanos step_left;
+  Nanos sequence_wait;  // until one that it can have has ended
   Tokens peak{0};
 
   Instant finish(const Work& work) const {
@@ -38,15 +39,21 @@ struct Situation {
   Instant own_finish() const {
     Work work = engine.ahead_of(ask.tier, ask.key);
     work += own;
-    return finish(work);
+    return std::max(finish(work), now + sequence_wait + engine.prefill_time(load, own));
   }
   // A step at the predicted peak with the least prefill that steps are planned with.
   Nanos peak_step(Tokens peak_tokens) const {
-    cost::StepShape shape{.decodes = load.sequences + 1, .kv_tokens = peak_tokens.value()};
+    const std::int64_t decodes = std::min(load.sequences + 1, engine.spec().limits.max_sequences);
+    cost::StepShape shape{.decodes = decodes, .kv_tokens = peak_tokens.value()};
     shape.add_chunk(Tokens(0), std::min(policy.chunk_floor, engine.spec().limits.max_step_tokens));
     return engine.law().guarded(shape);
   }
 };
+
+// Sequences that have to end before one more can run.
+std::int64_t beyond(const EngineView& engine, const Load& load) {
+  return std::max<std::int64_t>(0, load.sequences + 1 - engine.spec().limits.max_sequences);
+}
 
 Situation situation(const Ask& ask, const EngineView& engine, const PoolPolicy& policy,
                     Instant now) {
@@ -59,16 +66,28 @@ Situation situation(const Ask& ask, const EngineView& engine, const PoolPolicy& 
           .load = load,
           .newcomer = engine.resident(footprint),
           .own = prefill_work(footprint.prompt, footprint.prompt),
-          .step_left = engine.step_left(load, now)};
+          .step_left = engine.step_left(load, now),
+          .sequence_wait = sequences_drain(engine, ask.tier, beyond(engine, load))};
+}
+
+// The engine tier lets streams end before prompts that are due after one that waits there for a
+// sequence. Where there are none it waits here, where an earlier one can still pass it.
+bool hurries_streams(const Ask& ask, const EngineView& engine) {
+  const PrefillLine& line = engine.prefilling();
+  return engine.spec().own_batching && engine.load(ask.tier).decodes > 0 &&
+         line.count_before(ask.tier, ask.key) < line.size();
 }
 
 // Part 4, sequences. Asked first of all: most engines that refuse are full.
-std::optional<Verdict> sequences(const EngineView& engine, domain::Tier tier) {
-  const Load& load = engine.load(tier);
-  const std::int64_t most = engine.spec().limits.max_sequences;
-  if (load.sequences == 0 || load.sequences < most) return std::nullopt;
+std::optional<Verdict> sequences(const Ask& ask, const EngineView& engine,
+                                 const PoolPolicy& policy) {
+  const Load& load = engine.load(ask.tier);
+  std::int64_t over = beyond(engine, load);
+  if (load.sequences == 0 || over == 0) return std::nullopt;
+  if (hurries_streams(ask, engine)) over -= policy.ahead;
+  if (over <= 0) return std::nullopt;
   return failed(Part::kMemory, Reason::kSequencesFull, Resource::kSequences,
-                sequences_drain(engine, tier, load.sequences + 1 - most));
+                sequences_drain(engine, ask.tier, over));
 }
 
 // Part 4, memory. Leaves the peak in the situation for part 3.
@@ -185,7 +204,7 @@ Verdict feasible(const Ask& ask, const EngineView& engine, const PoolPolicy& pol
   if (!cost::can_ever_fit(engine.spec(), ask.request->footprint)) {
     return failed(Part::kMemory, Reason::kKvFull, Resource::kKvBlocks, Nanos::max());
   }
-  if (const auto full = sequences(engine, ask.tier)) return *full;
+  if (const auto full = sequences(ask, engine, policy)) return *full;
   Situation s = situation(ask, engine, policy, now);
   Verdict verdict{.ok = true};
   if (s.load.sequences > 0) {

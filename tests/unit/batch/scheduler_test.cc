@@ -404,10 +404,10 @@ BatchConfig one_tile_config() {
   return config;
 }
 
-void start_stream(World& world) {
+void start_stream(World& world, std::int64_t tokens = 400) {
   world.submit(1, {.prompt = 4,
-                   .max_output = 400,
-                   .expected_output = 400,
+                   .max_output = tokens,
+                   .expected_output = tokens,
                    .family = 0,
                    .shared = 0,
                    .tier = Tier::kWithinShare,
@@ -450,6 +450,41 @@ TEST(Scheduler, FloorOfTheOldestIsKept) {
     if (!world.tokens[2].empty()) return;
   }
   EXPECT_GE(world.view(2).computed.value(), 200 / 4 * 64);
+}
+
+// All sequences are taken by a stream and a long prompt, and one that is due before it waits for an
+// end: the stream takes its 100 steps of 2.5 ms, and beside them the prompt gets no more than its
+// floor: three tenths of that time, in tiles of 32 ms, and one for each 32 steps without any.
+TEST(Scheduler, StreamsEndFirstWhereOneWaitsForASequence) {
+  BatchConfig config = one_tile_config();
+  config.spec.limits.max_sequences = 2;
+  const auto end_of_stream = [&](bool one_waits) {
+    World world(config);
+    start_stream(world, 100);
+    world.submit(2, prompt_due(world, 4'000, units::seconds(60)));
+    world.step();
+    const units::Instant start = world.now();
+    if (one_waits) world.submit(3, prompt_due(world, 64, units::seconds(2)));
+    while (!world.ended(1)) EXPECT_TRUE(world.step());
+    return world.now() - start;
+  };
+  EXPECT_LE(end_of_stream(true), milliseconds(250 + 75 + 32 + 3 * 32));
+  EXPECT_GE(end_of_stream(false), milliseconds(2'000));
+}
+
+// While one waits for a sequence, a prompt still has the time that its own deadline demands: 640
+// tokens need 320 ms of the 520 ms until it is due, more than the floor's three tenths.
+TEST(Scheduler, StreamsEndFirstOnlyAsFarAsDeadlinesOfPromptsAllow) {
+  BatchConfig config = one_tile_config();
+  config.spec.limits.max_sequences = 2;
+  World world(config);
+  start_stream(world, 400);
+  world.submit(2, prompt_due(world, 640, milliseconds(520)));
+  world.step();
+  world.submit(3, prompt_due(world, 16, milliseconds(515)));
+  const units::Instant due = world.now() + milliseconds(520);
+  while (world.tokens[2].empty()) ASSERT_TRUE(world.step());
+  EXPECT_LE(world.tokens[2][0], due);
 }
 
 }  // namespace

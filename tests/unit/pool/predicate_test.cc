@@ -135,6 +135,63 @@ TEST(Predicate, NobodyBehindLosesItsSlack) {
   EXPECT_FALSE(feasible(ask_for(large, Instant(100'000'000)), engine, kPolicy, Instant(0)).ok);
 }
 
+// An engine whose sequences are taken is given one more where streams share its steps with a prompt
+// that is due later, so that it lets streams end first; else the newcomer waits where an earlier
+// one can still pass it.
+TEST(Predicate, OneIsSentAheadOfAnEndOnlyToHurryStreams) {
+  auto spec = engine_spec(1);
+  spec.limits.max_sequences = 2;
+  const domain::Request stream = request(1, 10, 10);
+  const domain::Request prompt = request(2, 100, 10);
+  const domain::Request newcomer = request(3, 10, 10);
+  for (const bool own : {true, false}) {
+    spec.own_batching = own;
+    EngineView engine(spec, kPolicy);
+    const auto add = [&](const domain::Request& r, std::int64_t due) {
+      return engine.add({r.id, units::Attempt(1), spec.id, spec.epoch},
+                        static_cast<SlotIndex>(r.id.value()), domain::Tier::kWithinShare,
+                        {Instant(due), Instant(0), r.id}, r);
+    };
+    const auto fits = [&](std::int64_t due) {
+      return feasible(ask_for(newcomer, Instant(due)), engine, kPolicy, Instant(0)).ok;
+    };
+    const PledgeIndex running = add(stream, 1'000'000'000);
+    add(prompt, 5'000'000'000);
+    EXPECT_FALSE(fits(1'000'000'000)) << "no stream runs yet";
+    engine.produce(running, Tokens(1), Instant(0));
+    EXPECT_EQ(fits(1'000'000'000), own);
+    EXPECT_FALSE(fits(6'000'000'000)) << "the prompt is due first";
+    add(request(4, 10, 10), 1'000'000'000);
+    EXPECT_FALSE(fits(1'000'000'000)) << "one is ahead";
+  }
+}
+
+// Who is sent ahead of an end must be on time after it: the wait for it and its own prefill are
+// both before its first token.
+TEST(Predicate, WhoIsSentAheadWaitsForAnEnd) {
+  auto spec = engine_spec(1);
+  spec.limits.max_sequences = 2;
+  EngineView engine(spec, kPolicy);
+  const domain::Request stream = request(1, 10, 10);
+  const domain::Request prompt = request(2, 100, 10);
+  const auto add = [&](const domain::Request& r, std::int64_t due) {
+    return engine.add({r.id, units::Attempt(1), spec.id, spec.epoch},
+                      static_cast<SlotIndex>(r.id.value()), domain::Tier::kWithinShare,
+                      {Instant(due), Instant(0), r.id}, r);
+  };
+  engine.produce(add(stream, 1'000'000'000), Tokens(1), Instant(0));
+  add(prompt, 5'000'000'000);
+  const domain::Request newcomer = request(3, 10, 10);
+  const Nanos end = sequences_drain(engine, domain::Tier::kWithinShare, 1);
+  const Nanos own = engine.prefill_time(engine.load(domain::Tier::kWithinShare),
+                                        prefill_work(Tokens(10), Tokens(10)));
+  const auto fits = [&](Nanos due) {
+    return feasible(ask_for(newcomer, Instant(0) + due), engine, kPolicy, Instant(0)).ok;
+  };
+  EXPECT_TRUE(fits(end + own));
+  EXPECT_FALSE(fits(end + own - Nanos(1)));
+}
+
 // Work that can be preempted does not gate others on engines that batch with our scheduler.
 TEST(Predicate, BestEffortMakesWay) {
   auto spec = engine_spec(1);
