@@ -148,9 +148,10 @@ TEST(Predicate, OneIsSentAheadOfAnEndOnlyToHurryStreams) {
     spec.own_batching = own;
     EngineView engine(spec, kPolicy);
     const auto add = [&](const domain::Request& r, std::int64_t due) {
-      return engine.add({r.id, units::Attempt(1), spec.id, spec.epoch},
-                        static_cast<SlotIndex>(r.id.value()), domain::Tier::kWithinShare,
-                        {Instant(due), Instant(0), r.id}, r);
+      const domain::AttemptRef ref{r.id, units::Attempt(1), spec.id, spec.epoch};
+      const auto slot = static_cast<SlotIndex>(r.id.value());
+      return engine.add({ref, slot, domain::Tier::kWithinShare, {Instant(due), Instant(0), r.id}},
+                        r);
     };
     const auto fits = [&](std::int64_t due) {
       return feasible(ask_for(newcomer, Instant(due)), engine, kPolicy, Instant(0)).ok;
@@ -175,9 +176,9 @@ TEST(Predicate, WhoIsSentAheadWaitsForAnEnd) {
   const domain::Request stream = request(1, 10, 10);
   const domain::Request prompt = request(2, 100, 10);
   const auto add = [&](const domain::Request& r, std::int64_t due) {
-    return engine.add({r.id, units::Attempt(1), spec.id, spec.epoch},
-                      static_cast<SlotIndex>(r.id.value()), domain::Tier::kWithinShare,
-                      {Instant(due), Instant(0), r.id}, r);
+    const domain::AttemptRef ref{r.id, units::Attempt(1), spec.id, spec.epoch};
+    const auto slot = static_cast<SlotIndex>(r.id.value());
+    return engine.add({ref, slot, domain::Tier::kWithinShare, {Instant(due), Instant(0), r.id}}, r);
   };
   engine.produce(add(stream, 1'000'000'000), Tokens(1), Instant(0));
   add(prompt, 5'000'000'000);
