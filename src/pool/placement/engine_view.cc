@@ -36,8 +36,8 @@ void EngineView::set_spec(const domain::EngineSpec& spec) {
   const std::int64_t kv_tokens =
       units::multiply_saturating(spec.limits.kv_blocks.value(), spec.kv.block_tokens.value());
   nominal_step_ = law_.mean({.decodes = nominal_decodes_, .kv_tokens = kv_tokens / 2});
-  const auto expected =
-      static_cast<std::size_t>(std::clamp<std::int64_t>(2 * spec.limits.max_sequences, 1, 4'096));
+  const std::int64_t most = 2 * (spec.limits.max_sequences + policy_.ahead);
+  const auto expected = static_cast<std::size_t>(std::clamp<std::int64_t>(most, 1, 4'096));
   ledger_.reserve(expected);
   free_.reserve(expected);
   prefilling_.reserve(expected);

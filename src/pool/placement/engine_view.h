@@ -2,7 +2,7 @@
 // state. The ledger is the pool's own and counts a dispatch at once, before the engine has heard of
 // it; StateReport corrects only what the pool cannot know (prefill progress, cache hits, speed,
 // foreign load). One owner; allocates only when it is made, when its engine comes back, or when the
-// ledger grows past twice the engine's sequences.
+// ledger grows past twice what the engine is given.
 #pragma once
 
 #include <cstddef>
