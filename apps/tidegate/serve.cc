@@ -13,7 +13,6 @@
 
 #include "config/defaults.h"
 #include "config/load.h"
-
 #include "config/quantity_text.h"
 #include "config/scenario_load.h"
 #include "gateway/clock.h"

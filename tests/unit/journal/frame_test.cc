@@ -52,10 +52,10 @@ TEST(Frame, HeaderIsChecked) {
   EXPECT_TRUE(check_file_header(header));
   EXPECT_FALSE(check_file_header(std::span<const std::byte>(header).first(11)));
   EXPECT_FALSE(check_file_header({}));
-  header[8] = std::byte{2};
+  header[8] = std::byte{1};
   const auto version = check_file_header(header);
   ASSERT_FALSE(version);
-  EXPECT_EQ(version.error().message, "this is a journal of format 2; this program reads format 1");
+  EXPECT_EQ(version.error().message, "this is a journal of format 1; this program reads format 2");
   header[0] = std::byte{'X'};
   EXPECT_FALSE(check_file_header(header));
 }
