@@ -29,7 +29,7 @@ report::Run run_one(const scenario::Prepared& prepared, const Job& job,
   TIDEGATE_CHECK(policy.has_value());
   sim::World world = prepared.world_of(job.seed);
   world.deciders = {policy->engine, policy->pool, policy->own_batching};
-  sim::Simulator simulator(std::move(world), prepared.sources.arrivals(job.seed),
+  sim::Simulator simulator(std::move(world), prepared.sources.arrivals(job.seed, job.load),
                            prepared.model_names());
   simulator.time_decisions(clock_now);
   simulator.observe([&simulated_ns](const auto&, const auto&, const auto&, units::Instant now) {
@@ -37,34 +37,37 @@ report::Run run_one(const scenario::Prepared& prepared, const Job& job,
   });
   report::Run run = simulator.run();
   run.policy = job.policy;
+  run.load = job.load;
   run.wall_seconds = static_cast<double>((clock_now() - begin).value()) / 1e9;
   simulated_ns.store(prepared.world.horizon.value(), std::memory_order_relaxed);
   return run;
 }
 
-// What no policy can exceed with the requests of one seed.
+// What no policy can exceed with the requests of one seed at one load.
 struct Possible {
   std::uint64_t seed = 1;
+  double load = 1;
   report::Bounds bounds;
 };
 
-std::vector<Possible> each_seed(const std::vector<Job>& jobs) {
-  std::vector<Possible> seeds;
+std::vector<Possible> each_input(const std::vector<Job>& jobs) {
+  std::vector<Possible> inputs;
   for (const Job& job : jobs) {
-    const auto same = [&](const Possible& p) { return p.seed == job.seed; };
-    if (std::none_of(seeds.begin(), seeds.end(), same)) seeds.push_back({job.seed, {}});
+    const auto same = [&](const Possible& p) { return p.seed == job.seed && p.load == job.load; };
+    if (std::none_of(inputs.begin(), inputs.end(), same))
+      inputs.push_back({job.seed, job.load, {}});
   }
-  return seeds;
+  return inputs;
 }
 
-// What the workers share. Jobs are taken in order, then the bounds of each seed; results go to
-// their own places.
+// What the workers share. Jobs are taken in order, then the bounds of each seed and load; results
+// go to their own places.
 class Crew {
  public:
   Crew(const scenario::Prepared& prepared, const std::vector<Job>& jobs)
       : prepared_(prepared),
         jobs_(jobs),
-        possible_(each_seed(jobs)),
+        possible_(each_input(jobs)),
         runs_(jobs.size()),
         simulated_ns_(jobs.size()) {}
 
@@ -101,7 +104,7 @@ class Crew {
     if (failure_) std::rethrow_exception(failure_);
     for (report::Run& run : runs_) {
       for (const Possible& each : possible_) {
-        if (each.seed == run.seed) run.bounds = each.bounds;
+        if (each.seed == run.seed && each.load == run.load) run.bounds = each.bounds;
       }
     }
     return std::move(runs_);
@@ -115,7 +118,7 @@ class Crew {
     }
     Possible& possible = possible_[task - jobs_.size()];
     possible.bounds = scenario::bounds_of(prepared_.world_of(possible.seed),
-                                          prepared_.sources.arrivals(possible.seed));
+                                          prepared_.sources.arrivals(possible.seed, possible.load));
   }
 
   double share() const {

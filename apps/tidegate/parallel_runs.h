@@ -17,10 +17,12 @@ namespace tidegate::app {
 struct Job {
   std::string policy;
   std::uint64_t seed = 1;
+  double load = 1;  // times the scenario's own rate
 };
 
-// The report of each job, in their order, with the bounds of its seed. `progress` is called from
-// this thread a few times a second with the share of simulated time that is done, when it is set.
+// The report of each job, in their order, with the bounds of its seed and load. `progress` is
+// called from this thread a few times a second with the share of simulated time that is done, when
+// it is set.
 std::vector<report::Run> run_all(const scenario::Prepared& prepared, const std::vector<Job>& jobs,
                                  const std::function<void(double)>& progress);
 

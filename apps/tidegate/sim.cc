@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -32,6 +33,7 @@ struct SimOptions {
   std::vector<std::string> policies;
   std::uint64_t seed = 1;
   std::optional<std::int64_t> seeds;
+  std::vector<double> loads = {1};
   std::string report;
   std::string html;
   bool json = false;
@@ -62,15 +64,25 @@ void draw_bar(double share) {
              stderr);
 }
 
-std::vector<Job> jobs_for(const std::vector<std::string>& policies, std::uint64_t seed,
+// Every policy at every load with every seed.
+std::vector<Job> jobs_for(const std::vector<std::string>& policies, const SimOptions& options,
                           std::int64_t seeds) {
   std::vector<Job> jobs;
   for (const std::string& policy : policies) {
-    for (std::int64_t i = 0; i < seeds; ++i) {
-      jobs.push_back({policy, seed + static_cast<std::uint64_t>(i)});
+    for (const double load : options.loads) {
+      for (std::int64_t i = 0; i < seeds; ++i) {
+        jobs.push_back({policy, options.seed + static_cast<std::uint64_t>(i), load});
+      }
     }
   }
   return jobs;
+}
+
+// The loads in their order, each once.
+std::vector<double> sorted(std::vector<double> loads) {
+  std::sort(loads.begin(), loads.end());
+  loads.erase(std::unique(loads.begin(), loads.end()), loads.end());
+  return loads;
 }
 
 bool write_file(const std::string& path, const std::string& text) {
@@ -90,6 +102,11 @@ int sim(const SimOptions& options) {
   const std::int64_t seeds = options.seeds.value_or(config->run.seeds);
   const auto prepared = scenario::prepare(std::move(*config));
   if (!prepared) return complain(prepared.error());
+  for (const double load : options.loads) {
+    if (const auto lasts = prepared->sources.last_for_the_run(load); !lasts) {
+      return complain({lasts.error()});
+    }
+  }
   report::Report report;
   report.tidegate_version = TIDEGATE_VERSION;
   report.scenario = std::filesystem::path(options.scenario).stem().string();
@@ -98,7 +115,7 @@ int sim(const SimOptions& options) {
   }
   std::function<void(double)> progress;
   if (isatty(STDERR_FILENO) != 0) progress = draw_bar;
-  report.runs = run_all(*prepared, jobs_for(*policies, options.seed, seeds), progress);
+  report.runs = run_all(*prepared, jobs_for(*policies, options, seeds), progress);
   std::fputs((options.json ? report::json(report) : report::text(report)).c_str(), stdout);
   const bool written =
       (options.report.empty() || write_file(options.report, report::json(report))) &&
@@ -117,7 +134,8 @@ std::string footer() {
       "Examples:\n"
       "  tidegate sim scenarios/underload.yaml\n"
       "  tidegate sim scenarios/overload2x.yaml --seeds 5 --report out.json --html out.html\n"
-      "  tidegate sim scenarios/square_wave.yaml --policy tidegate,vllm-v1,edf/least-requests",
+      "  tidegate sim scenarios/square_wave.yaml --policy tidegate,vllm-v1,edf/least-requests\n"
+      "  tidegate sim scenarios/overload2x.yaml --sweep-load 0.25,0.5,0.75,1 --html out.html",
       fmt::join(baselines::engine_names(), ", "), fmt::join(baselines::placement_names(), ", "));
 }
 
@@ -135,11 +153,19 @@ Subcommand add_sim(CLI::App& parent) {
   app->add_option("--seed", options->seed, "First seed (1)");
   app->add_option("--seeds", options->seeds, "How many seeds, one run each")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000}));
+  app->add_option("--sweep-load", options->loads,
+                  "Loads to run at, as multiples of the scenario's rate: 0.5,1,2. The pool stays "
+                  "what it is at 1")
+      ->delimiter(',')
+      ->check(CLI::Range(0.01, 100.0));
   app->add_option("--report", options->report, "Write the report as JSON to this file");
   app->add_option("--html", options->html, "Write the report as a page with plots to this file");
   app->add_flag("--json", options->json, "Print the report as JSON instead of a table");
   app->footer(footer());
-  return {app, [options] { return sim(*options); }};
+  return {app, [options] {
+            options->loads = sorted(options->loads);
+            return sim(*options);
+          }};
 }
 
 }  // namespace tidegate::app

@@ -1,5 +1,7 @@
 #include "scenario/arrivals.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -28,18 +30,20 @@ workload::GeneratorSpec spec_of(const config::ScenarioConfig& config,
 
 // A trace from its `start` on, faster or slower by the rate's scale.
 sim::Arrivals replay(const config::ScenarioConfig& config, const config::WorkloadItem& item,
-                     std::shared_ptr<const workload::Trace> trace) {
+                     std::shared_ptr<const workload::Trace> trace, double load) {
+  const double scale = item.rate_scale * load;
   const RowBinding binding(config, item, trace->names);
   const auto first =
       std::lower_bound(trace->rows.begin(), trace->rows.end(), item.start,
                        [](const auto& row, Nanos start) { return row.arrival < start; });
   auto index = static_cast<std::size_t>(first - trace->rows.begin());
   const Nanos end = item.length ? item.start + *item.length : Nanos::max();
-  return [binding, trace, index, end, &item]() mutable -> std::optional<sim::WorldRequest> {
+  return [binding, trace, index, end, start = item.start,
+          scale]() mutable -> std::optional<sim::WorldRequest> {
     if (index >= trace->rows.size() || trace->rows[index].arrival >= end) return std::nullopt;
     const workload::TraceRow& row = trace->rows[index++];
     const std::span<const std::uint64_t> ids(trace->hash_ids);
-    const Instant arrival = Instant(0) + divided(row.arrival - item.start, item.rate_scale);
+    const Instant arrival = Instant(0) + divided(row.arrival - start, scale);
     return binding.bind(row, ids.subspan(row.hash_begin, row.hash_count), trace->hash_block_tokens,
                         arrival);
   };
@@ -47,9 +51,10 @@ sim::Arrivals replay(const config::ScenarioConfig& config, const config::Workloa
 
 // A generator of its own for this run. REQUIRES: the spec was checked when the sources were opened.
 sim::Arrivals generate(const config::ScenarioConfig& config, const config::WorkloadItem& item,
-                       std::uint64_t seed) {
+                       std::uint64_t seed, double load) {
   workload::GeneratorSpec spec = spec_of(config, item);
   spec.seed = seed;
+  spec.load = load;
   auto made = workload::Generator::create(spec);
   TIDEGATE_CHECK(made.has_value());
   const auto generator = std::make_shared<workload::Generator>(std::move(*made));
@@ -113,14 +118,33 @@ units::Result<Sources> Sources::open(const config::ScenarioConfig& config) {
   return sources;
 }
 
-sim::Arrivals Sources::arrivals(std::uint64_t seed) const {
+units::Result<void> Sources::last_for_the_run(double load) const {
+  const Nanos needed = config_->run.length;
+  for (std::size_t i = 0; i < traces_.size(); ++i) {
+    const config::WorkloadItem& item = config_->workload[i];
+    if (!traces_[i] || traces_[i]->rows.empty()) continue;
+    const Nanos rest = traces_[i]->rows.back().arrival - item.start;
+    const Nanos given = item.length ? std::min(rest, *item.length) : rest;
+    if (divided(given, item.rate_scale) < needed) continue;  // a burst, by the scenario's own will
+    const Nanos lasts = divided(given, item.rate_scale * load);
+    if (lasts >= needed) continue;
+    return units::error(item.where,
+                        fmt::format("at load {:g} the trace lasts for {:.0f} s of the run's {:.0f} "
+                                    "s; shorten the run or give a longer trace",
+                                    load, static_cast<double>(lasts.value()) / 1e9,
+                                    static_cast<double>(needed.value()) / 1e9));
+  }
+  return {};
+}
+
+sim::Arrivals Sources::arrivals(std::uint64_t seed, double load) const {
   std::vector<sim::Arrivals> streams;
   for (std::size_t i = 0; i < traces_.size(); ++i) {
     const config::WorkloadItem& item = config_->workload[i];
     // Entries of one run differ, and so do the runs of one entry.
     const std::uint64_t own = seed * 1'000 + i;
-    streams.push_back(item.generator ? generate(*config_, item, own)
-                                     : replay(*config_, item, traces_[i]));
+    streams.push_back(item.generator ? generate(*config_, item, own, load)
+                                     : replay(*config_, item, traces_[i], load));
   }
   return Merged(std::move(streams));
 }

@@ -20,7 +20,12 @@ class Sources {
 
   // The requests of one run, numbered from 1 in order of arrival (ties by the order of the
   // workload's entries). The stream may outlive the Sources, not the configuration.
-  sim::Arrivals arrivals(std::uint64_t seed) const;
+  // `load` multiplies the rate of every entry: generators make more requests in the same shape,
+  // traces are played faster. REQUIRES: 0.001 <= load <= 1000.
+  sim::Arrivals arrivals(std::uint64_t seed, double load = 1) const;
+
+  // Fails where a trace that lasts for the whole run would end before it at this load.
+  units::Result<void> last_for_the_run(double load) const;
 
  private:
   explicit Sources(const config::ScenarioConfig& config) : config_(&config) {}

@@ -81,6 +81,7 @@ units::Result<void> check(const GeneratorSpec& spec) {
   checks.require(spec.length > units::Nanos(0) && spec.length <= kLongestRun, "length",
                  "must be above 0 and at most a year");
   checks.require(spec.clients <= 100'000, "clients", "must be at most 100000");
+  checks.require(within(spec.load, 1e-3, 1e3), "load", "must be in 0.001..1000");
   checks.require(spec.requests_per_s == 0 || within(spec.requests_per_s, 1e-6, 1e6),
                  "requests_per_s", "must be in 0.000001..1000000, or 0 for the profile's own");
   check_shape(spec, checks);

@@ -329,7 +329,8 @@ units::Result<Generator> Generator::create(const GeneratorSpec& spec) {
 units::Result<Generator> Generator::create(const GeneratorSpec& spec, const Profile& profile) {
   if (const auto checked = check(spec); !checked) return tl::unexpected(checked.error());
   auto state = std::make_unique<State>(spec, profile);
-  const double rate = spec.requests_per_s > 0 ? spec.requests_per_s : profile.requests_per_s;
+  const double base = spec.requests_per_s > 0 ? spec.requests_per_s : profile.requests_per_s;
+  const double rate = base * spec.load;
   state->add_clients(rate * static_cast<double>(spec.length.value()) / 1e9);
   for (std::uint32_t i = 0; i < state->clients.size(); ++i) {
     const bool floods = spec.shape.pattern == Pattern::kFlood && i + 1 == state->clients.size();

@@ -59,6 +59,7 @@ struct GeneratorSpec {
   std::string profile = "mixed";  // one of profile_names()
   std::uint32_t clients = 0;      // each a tenant "<profile>-<rank>"; 0 is the profile's number
   double requests_per_s = 0;      // mean over the run, all clients together; 0 is the profile's own
+  double load = 1;                // multiplies that rate
   units::Nanos length{3'600'000'000'000};
   ShapeSpec shape;
   std::optional<LengthLaw> input;  // whole prompts, or first turns; in place of the profile's

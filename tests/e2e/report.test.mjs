@@ -131,6 +131,20 @@ test('follows the choices', async () => {
   assert.deepEqual(heard.complaints, []);
 });
 
+// Several loads with several seeds make one line over load with its range, below the bound.
+test('plots kept promises over load', async () => {
+  const {page, heard} = await open(
+      simulate('overload2x', '--seeds', '2', '--sweep-load', '0.25,0.5'));
+  const figures = await figures_of(page);
+  const over = figures.find(({title}) => title === 'Kept promises over load');
+  assert.ok(over && over.marks >= 2, JSON.stringify(over));
+  const shares = [...over.says.matchAll(/at ([\d.]+) times: ([\d.]+) %/g)]
+      .map((match) => match.slice(1).map(Number));
+  assert.deepEqual(shares.map(([load]) => load), [0.25, 0.5]);
+  assert.ok(shares[0][1] >= shares[1][1], 'more load kept more promises');
+  assert.deepEqual(heard.complaints, []);
+});
+
 // On a phone and in the dark nothing sticks out sideways, and the plots are still drawn.
 test('fits a narrow dark screen', async () => {
   const {page, heard} = await open(simulate('underload'),

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -57,6 +58,52 @@ TEST_F(Arrivals, RateAndWindow) {
   EXPECT_EQ(all[1].request.arrival, units::Instant(1'000'000'000));
   EXPECT_EQ(all[1].request.footprint.prompt, units::Tokens(30));
   EXPECT_EQ(all[1].output, units::Tokens(7));
+}
+
+// At twice the load a trace takes half the time and a generator makes twice the requests, within
+// four standard deviations of a Poisson count.
+TEST_F(Arrivals, LoadMultipliesEveryRate) {
+  trace("t.csv", "arrival_seconds,input_tokens,output_tokens\n0,1,1\n40,1,1\n");
+  const auto config = scenario_in(
+      folder_, std::string(kPool) +
+                   "workload: [{trace: t.csv, tenant: acme, model: a},\n"
+                   "           {generator: servegen, tenant: 'team-*', model: a, clients: 20, "
+                   "requests_per_s: 20, profile: azure-conv, gap_cv: 1, rate_drift: 0}]\n"
+                   "run: {seconds: 100}\n");
+  const auto sources = Sources::open(config);
+  ASSERT_TRUE(sources.has_value());
+  for (const double load : {0.5, 1.0, 2.0}) {
+    double generated = 0;
+    std::vector<std::int64_t> played;
+    auto stream = sources->arrivals(1, load);
+    for (auto next = stream(); next; next = stream()) {
+      if (next->request.tenant != units::TenantId(0))
+        generated += 1;
+      else
+        played.push_back(next->request.arrival.ns() / 1'000'000'000);
+    }
+    EXPECT_THAT(played, ElementsAre(0, static_cast<std::int64_t>(40 / load)));
+    const double expected = 20 * 100 * load;
+    EXPECT_NEAR(generated, expected, 4 * std::sqrt(expected)) << load;
+  }
+}
+
+// A trace that covers the run at the scenario's own load must cover it at a higher one too; one
+// that never did may end earlier.
+TEST_F(Arrivals, TraceLastsForTheRun) {
+  trace("t.csv", "arrival_seconds,input_tokens,output_tokens\n0,1,1\n40,1,1\n");
+  const auto lasts = [&](const std::string& run, double load) {
+    config_ = scenario_in(
+        folder_, std::string(kPool) + "workload: [{trace: t.csv, tenant: acme, model: a}]\nrun: {" +
+                     run + "}\n");
+    return Sources::open(config_)->last_for_the_run(load);
+  };
+  EXPECT_TRUE(lasts("seconds: 30", 1.25).has_value());
+  EXPECT_TRUE(lasts("seconds: 50", 2).has_value());
+  const auto refused = lasts("seconds: 30", 2);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().where, HasSubstr("s.yaml:5"));
+  EXPECT_THAT(refused.error().message, HasSubstr("lasts for 20 s of the run's 30 s"));
 }
 
 // Several sources come out in order of arrival with ids from 1 on; equal times keep the order of

@@ -17,6 +17,18 @@ function whole(data) {
 
 const yAxis = {type: 'value', min: 0, max: 1, axisLabel: {formatter: (v) => Math.round(v * 100) + ' %'}};
 
+// The lowest bound at each load, for all classes together: no policy gets into the area above it.
+function bound(data, getClass, look) {
+  if (getClass() !== '') return [];
+  const points = data.loads.flatMap((load) => {
+    const known = at(data, load).flatMap((p) => (p.tightest_bound ? [p.tightest_bound.value] : []));
+    return known.length === 0 ? [] : [[load, Math.min(...known)]];
+  });
+  if (points.length === 0) return [];
+  return [{name: 'bound', type: 'line', symbol: 'none', color: look.soft, lineStyle: {width: 1.5, type: 'dashed'},
+           areaStyle: {origin: 'end', color: look.soft, opacity: 0.1}, data: points}];
+}
+
 function overLoad(data, getClass) {
   return figure({
     title: 'Kept promises over load',
@@ -27,7 +39,7 @@ function overLoad(data, getClass) {
               axisTick: {customValues: data.loads}, axisLabel: {formatter: '{value}×', customValues: data.loads}},
       yAxis,
       tooltip: {valueFormatter: percent},
-      series: data.names.flatMap((policy, i) => {
+      series: [...bound(data, getClass, look), ...data.names.flatMap((policy, i) => {
         const rows = data.loads.map((load) => [load, over(data, policy, load, getClass())])
           .filter(([, s]) => s != null);
         return [
@@ -35,8 +47,8 @@ function overLoad(data, getClass) {
            lineStyle: {type: look.pattern(i), width: 2}, data: rows.map(([load, s]) => [load, s.mean])},
           whiskers(rows.map(([load, s]) => [load, s.low, s.high]), look.colour(i)),
         ];
-      }),
-      legend: {data: data.names},
+      })],
+      legend: {data: [...data.names, ...bound(data, getClass, look).map((s) => s.name)]},
     }),
   });
 }
