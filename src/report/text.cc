@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "report/summary.h"
 #include "report/text_table.h"
@@ -132,9 +134,9 @@ void add_notes(TextTable& table, const Summary& summary) {
   if (overcommits > 0) note("", fmt::format("KV OVERCOMMITTED {} times", overcommits));
 }
 
-void add_policy(TextTable& table, const Summary& summary) {
+void add_policy(TextTable& table, const Summary& summary, bool several_loads) {
   std::string name = summary.policy;
-  if (summary.load != 1) name += fmt::format(" at {:g}x", summary.load);
+  if (several_loads) name += fmt::format(" at {:g}x", summary.load);
   table.add(row(name, {"all", summary.totals}, summary.simulated_seconds));
   if (summary.by_class.size() > 1) {
     for (const Group& group : summary.by_class) {
@@ -150,7 +152,10 @@ std::string text(const Report& report) {
   TextTable table({"policy", "class", "offered", "kept", "of admitted", "shed", "ttft p50", "p99",
                    "tpot p50", "p99", "tokens/s", "goodput/s"},
                   2);
-  for (const Summary& summary : summaries(report)) add_policy(table, summary);
+  const std::vector<Summary> all = summaries(report);
+  const bool several_loads = std::any_of(all.begin(), all.end(),
+                                         [&](const Summary& summary) { return summary.load != 1; });
+  for (const Summary& summary : all) add_policy(table, summary, several_loads);
   std::string out = fmt::format("{} (tidegate {})\n", printable(report.scenario),
                                 printable(report.tidegate_version));
   if (report.runs.empty()) return out + "no runs\n";

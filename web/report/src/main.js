@@ -9,7 +9,7 @@ import {at, label, readData, runsOf, shedTotal} from './data.js';
 import {choice, el, section} from './dom.js';
 import {count, duration, number, percent, points, words} from './format.js';
 import {look} from './plot.js';
-import {boundsTable, groupTable, runsTable, shedTable, summaryTable} from './tables.js';
+import {boundsTable, groupTable, quantile, runsTable, shedTable, summaryTable} from './tables.js';
 
 const data = readData(document.getElementById('data').textContent);
 const state = {load: data.loads.includes(1) ? 1 : data.loads[0], class: '', policy: data.names[0], seed: null};
@@ -70,8 +70,8 @@ function headlines({totals, by_class}) {
   return [
     ['of admitted', percent(totals.attainment_admitted)],
     ['refused', percent(totals.offered ? shedTotal(totals) / totals.offered : 0)],
-    ['TTFT p99', duration(totals.ttft_ms.p99)],
-    ['TPOT p99', duration(totals.tpot_ms.p99)],
+    ['TTFT p99', quantile(totals, 'ttft_ms', 'p99')],
+    ['TPOT p99', quantile(totals, 'tpot_ms', 'p99')],
     ['tokens/s', number(totals.tokens_per_s)],
     ...(by_class.length > 1 ? by_class.map((c) => [`kept, ${c.name}`, percent(c.attainment_offered)]) : []),
   ];

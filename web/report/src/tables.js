@@ -3,7 +3,12 @@ import {label, part, shedTotal} from './data.js';
 import {el, table} from './dom.js';
 import {count, duration, number, percent, points, words} from './format.js';
 
-const q = (key, level) => (row) => duration(row.totals.completed || row.totals[key].max ? row.totals[key][level] : null);
+// A quantile of a latency; nothing where no request has one.
+export function quantile(totals, key, level) {
+  return duration(totals.completed || totals[key].max ? totals[key][level] : null);
+}
+
+const q = (key, level) => (row) => quantile(row.totals, key, level);
 
 const LATENCIES = [
   ['TTFT p50', q('ttft_ms', 'p50')], ['p99', q('ttft_ms', 'p99')],

@@ -17,6 +17,9 @@ function whole(data) {
 
 const yAxis = {type: 'value', min: 0, max: 1, axisLabel: {formatter: (v) => Math.round(v * 100) + ' %'}};
 
+// What the legend shows for the bound, whose line has no symbols.
+const DASHES = 'path://M0,4h7v1.5h-7z M10,4h7v1.5h-7z M20,4h7v1.5h-7z';
+
 // The lowest bound at each load, for all classes together: no policy gets into the area above it.
 function bound(data, getClass, look) {
   if (getClass() !== '') return [];
@@ -48,7 +51,7 @@ function overLoad(data, getClass) {
           whiskers(rows.map(([load, s]) => [load, s.low, s.high]), look.colour(i)),
         ];
       })],
-      legend: {data: [...data.names, ...bound(data, getClass, look).map((s) => s.name)]},
+      legend: {data: [...data.names, ...bound(data, getClass, look).map(({name}) => ({name, icon: DASHES}))]},
     }),
   });
 }
