@@ -1,6 +1,7 @@
 #include "baselines/engine/vtc.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tidegate::baselines {
 
@@ -36,13 +37,23 @@ void Vtc::compose(Instant now) {
   }
 }
 
+// A preempted try waits in another rank of the queue, in front of all that never started.
 std::optional<Index> Vtc::first_of(TenantId tenant) const {
+  const auto returning = first_of(tenant, batch::StartRank::kReturning);
+  return returning ? returning : first_of(tenant, batch::StartRank::kPromised);
+}
+
+std::optional<Index> Vtc::first_of(TenantId tenant, batch::StartRank rank) const {
   const auto& waiting = core_.sequences.waiting();
-  const auto found = std::lower_bound(
-      waiting.begin(), waiting.end(), place_of(tenant),
-      [&](Index index, Instant place) { return core_.sequences[index].key.due < place; });
-  if (found == waiting.end()) return std::nullopt;
-  if (core_.sequences[*found].assign.request.tenant != tenant) return std::nullopt;
+  const auto wanted = std::pair(rank, place_of(tenant));
+  const auto place = [&](Index index) {
+    const batch::StartKey& key = core_.sequences[index].key;
+    return std::pair(key.rank, key.due);
+  };
+  const auto found =
+      std::lower_bound(waiting.begin(), waiting.end(), wanted,
+                       [&](Index index, const auto& sought) { return place(index) < sought; });
+  if (found == waiting.end() || place(*found) != wanted) return std::nullopt;
   return *found;
 }
 

@@ -32,6 +32,7 @@ class Vtc final : public VllmV1 {
  private:
   // The first waiting one of the tenant.
   std::optional<Index> first_of(units::TenantId tenant) const;
+  std::optional<Index> first_of(units::TenantId tenant, batch::StartRank rank) const;
   // Of the tenants that wait, the one with the smallest counter.
   std::optional<units::TenantId> next_tenant() const;
 
