@@ -95,6 +95,11 @@ int check(const CheckOptions& options) {
     print_problems(config.error(), options.json);
     return kWrongInput;
   }
+  const auto policy = known_policies({config->server.policy});
+  if (!policy) {
+    print_problems(policy.error(), options.json);
+    return kWrongInput;
+  }
   print_summary(*config, options.json);
   return kDone;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "baselines/registry.h"
 #include "journal/file.h"
 #include "journal/replay.h"
 #include "journal/text.h"
@@ -21,6 +22,7 @@ struct ReplayOptions {
 };
 
 struct Replayed {
+  std::string policy;
   std::optional<journal::Replay> replay;
   std::optional<journal::Divergence> divergence;
   bool torn = false;
@@ -43,11 +45,15 @@ units::Result<Replayed> run(const std::string& path) {
     if (*read != journal::ReadEnd::kRecord) break;
     if (const auto* configuration = std::get_if<journal::Configuration>(&record)) {
       if (!replayed.replay) {
-        replayed.replay.emplace(configuration->pool);
-      } else if (!replayed.replay->reconfigure(configuration->pool)) {
+        const auto policy = baselines::policy(configuration->policy);
+        if (!policy) return units::error(path, policy.error().message);
+        replayed.policy = configuration->policy;
+        replayed.replay.emplace(configuration->pool, policy->pool);
+      } else if (configuration->policy != replayed.policy ||
+                 !replayed.replay->reconfigure(configuration->pool)) {
         return units::error(path,
-                            "a later configuration has other engines, models or bounds than "
-                            "the first; this file was not written by one run");
+                            "a later configuration has another policy, other models or other "
+                            "bounds than the first; this file was not written by one run");
       }
     } else if (const auto* step = std::get_if<journal::Step>(&record)) {
       if (!replayed.replay) {
@@ -75,17 +81,17 @@ int replay(const ReplayOptions& options) {
   const journal::Replay& replay = *replayed->replay;
   const bool same = !replayed->divergence;
   if (options.json) {
-    std::fputs(
-        fmt::format("{{\"identical\":{},\"steps\":{},\"decisions\":{},"
-                    "\"digest\":\"{:016x}\",\"torn\":{}}}\n",
-                    same, replay.steps(), replay.decisions(), replay.digest(), replayed->torn)
-            .c_str(),
-        stdout);
+    std::fputs(fmt::format("{{\"identical\":{},\"steps\":{},\"decisions\":{},"
+                           "\"digest\":\"{:016x}\",\"torn\":{},\"policy\":\"{}\"}}\n",
+                           same, replay.steps(), replay.decisions(), replay.digest(),
+                           replayed->torn, replayed->policy)
+                   .c_str(),
+               stdout);
     return same ? kDone : kFailed;
   }
   if (!same) print_divergence(*replayed->divergence);
-  std::fputs(fmt::format("{} steps, {} decisions, digest {:016x}: {}{}\n", replay.steps(),
-                         replay.decisions(), replay.digest(),
+  std::fputs(fmt::format("{} steps, {} decisions by {}, digest {:016x}: {}{}\n", replay.steps(),
+                         replay.decisions(), replayed->policy, replay.digest(),
                          same ? "identical to the journal" : "not what the journal says",
                          replayed->torn ? "; the last record is torn and was left out" : "")
                  .c_str(),

@@ -19,6 +19,7 @@
 #include "gateway/open_engines.h"
 #include "gateway/server_shell.h"
 #include "model_files.h"
+#include "policy_names.h"
 #include "subcommand.h"
 
 namespace tidegate::app {
@@ -32,6 +33,7 @@ struct ServeOptions {
   std::string log_file;
   std::string journal;
   std::string drain;
+  std::string policy;
 };
 
 int complain(const units::Error& error) {
@@ -70,6 +72,9 @@ units::Result<void> override_config(const ServeOptions& options, config::ServerC
     config.server.drain = *limit;
   }
   if (!options.journal.empty()) config.server.journal = {options.journal, true};
+  if (!options.policy.empty()) config.server.policy = {options.policy, "--policy"};
+  const auto known = known_policies({config.server.policy});
+  if (!known) return tl::unexpected(known.error().front());
   if (!options.log_file.empty()) config.server.log_file = options.log_file;
   for (config::EngineConfig& engine : config.engines) {
     if (options.threads > 0) engine.threads = options.threads;
@@ -220,6 +225,9 @@ Subcommand add_serve(CLI::App& parent) {
   app->add_option("--log-file", options->log_file, "Log to this file instead of stderr");
   app->add_option("--journal", options->journal, "Record events and decisions in this file");
   app->add_option("--drain", options->drain, "How long running requests may take after SIGTERM");
+  app->add_option("--policy", options->policy,
+                  "Who decides, in the pool and in the engines: a name of `tidegate sim --help`; "
+                  "for comparisons");
   app->footer(
       "Without --config and --model the bundled model tidegate-tiny is served to everybody on "
       "this\n"

@@ -66,6 +66,7 @@ void compare(const ServerConfig& running, const ServerConfig& fresh, Comparison&
   comparison.same(a.limits == b.limits, {"server", "limits"});
   comparison.same(a.net_threads == b.net_threads, {"server", "net_threads"});
   comparison.same(a.journal == b.journal, {"server", "journal"});
+  comparison.same(a.policy.name == b.policy.name, {"server", "policy"});
   comparison.same(a.log_file == b.log_file, {"server", "log", "file"});
   comparison.same(running.models == fresh.models, {"models"});
   comparison.same(running.engines == fresh.engines, {"engines"});

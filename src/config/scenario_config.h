@@ -71,11 +71,6 @@ struct FaultConfig {
   std::string where;
 };
 
-struct PolicyName {
-  std::string name;
-  std::string where;
-};
-
 struct RunSettings {
   units::Nanos length{units::seconds(600)};
   units::Nanos warmup{0};

@@ -95,6 +95,12 @@ struct JournalConfig {
   friend bool operator==(const JournalConfig&, const JournalConfig&) = default;
 };
 
+// The name of a policy, and where it was written.
+struct PolicyName {
+  std::string name;
+  std::string where;
+};
+
 struct ServerSettings {
   Address listen{"127.0.0.1", 8080};
   std::optional<TlsConfig> tls;  // nullopt: plain HTTP
@@ -103,7 +109,8 @@ struct ServerSettings {
   units::Nanos drain{units::seconds(30)};  // SIGTERM: how long running requests may still take
   std::int64_t net_threads = 1;
   JournalConfig journal;
-  std::string log_file;  // empty: stderr
+  PolicyName policy{"tidegate", ""};  // that decides, in the pool and in the engines
+  std::string log_file;               // empty: stderr
   std::string log_level = "info";
 };
 

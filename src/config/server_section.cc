@@ -94,6 +94,12 @@ void read_log(Section& parent, ServerSettings& server) {
   section.finish();
 }
 
+void read_policy(Section& section, PolicyName& policy) {
+  const auto name = section.text("policy");
+  if (!name) return;
+  policy = {*name, section.problems().place(section.take("policy")->Mark())};
+}
+
 }  // namespace
 
 ServerSettings read_server(Section& root, const std::string& folder) {
@@ -108,6 +114,7 @@ ServerSettings read_server(Section& root, const std::string& folder) {
   server.drain = section.duration("drain").value_or(server.drain);
   server.net_threads = section.integer("net_threads", 1, 64).value_or(server.net_threads);
   read_journal(section, server.journal);
+  read_policy(section, server.policy);
   read_log(section, server);
   section.finish();
   return server;

@@ -24,7 +24,7 @@ struct Hold {
   units::RequestId request;
   Reason reason = Reason::kNone;  // what it waits for
   std::int64_t position = 0;      // requests that go first
-  units::Instant eta;             // predicted start
+  units::Instant eta;             // predicted start; never: it cannot be told
   units::Instant hopeless_after;  // when it will be shed if it has not started
 };
 

@@ -95,7 +95,9 @@ json::object entry_object(const DecisionLoop& loop, const DecisionHistory& histo
     object["decision"] = "hold";
     object["reason"] = domain::name(hold->reason);
     object["position"] = hold->position;
-    object["eta_ms"] = milliseconds_of(hold->eta - entry.at);
+    // Not every policy predicts it.
+    if (hold->eta != units::Instant::never())
+      object["eta_ms"] = milliseconds_of(hold->eta - entry.at);
   } else if (const auto* end = std::get_if<domain::End>(&entry.decision)) {
     object["decision"] = "end";
     object["outcome"] = domain::name(end->outcome);
@@ -123,6 +125,7 @@ std::string state_json(DecisionLoop& loop) {
   object["ready"] = loop.ready();
   object["draining"] = loop.draining();
   object["config_version"] = loop.settings().version;
+  object["policy"] = loop.config().server.policy.name;
   object["alive"] = loop.alive();
   object["waiting"] = loop.waiting();
   object["arrived_total"] = counters.arrived;

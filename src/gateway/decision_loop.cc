@@ -18,7 +18,7 @@ constexpr units::Nanos kRound = units::milliseconds(100);
 DecisionLoop::DecisionLoop(const DecisionParts& parts)
     : parts_(parts),
       settings_(parts.settings),
-      scheduler_(pool_config(config())),
+      scheduler_(make_scheduler(config())),
       forecasts_(config().classes.size(), config().models.size()) {}
 
 void DecisionLoop::run() {
@@ -73,7 +73,7 @@ void DecisionLoop::submit(Submission& submission) {
 
 void DecisionLoop::step(const domain::Event& event) {
   const units::Instant before = now();
-  const auto& decisions = scheduler_.step(event, now_);
+  const auto& decisions = scheduler_->step(event, now_);
   parts_.metrics.decision(now() - before);
   parts_.journal.record(now_, event, decisions);
   for (const domain::Decision& decision : decisions) {
@@ -138,10 +138,10 @@ bool DecisionLoop::ready() const {
 
 bool DecisionLoop::reconfigure(SettingsPtr settings, const std::string& text) {
   pool::PoolConfig pool = pool_config(settings->config);
-  if (!scheduler_.reconfigure(pool)) return false;
+  if (!scheduler_->reconfigure(pool)) return false;
   settings_ = std::move(settings);
   forecasts_.grow(config().classes.size());
-  parts_.journal.configured({text, std::move(pool)});
+  parts_.journal.configured({text, config().server.policy.name, std::move(pool)});
   step(domain::Tick{});  // releases those who may run by the new limits
   return true;
 }
@@ -175,7 +175,7 @@ void DecisionLoop::set_gauges() {
     parts_.metrics.queue_depth(config().classes[i].name, depth[i]);
   }
   parts_.metrics.held(static_cast<std::int64_t>(waiting_.size()));
-  for (const pool::EngineView& view : scheduler_.engines()) {
+  for (const pool::EngineView& view : scheduler_->engines()) {
     const units::Tokens held = view.load(domain::Tier::kBestEffort).held;
     const units::Blocks reserved(held / view.spec().kv.block_tokens);
     parts_.metrics.engine_ledger(view.spec().id, reserved, view.pledges());

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@
 #include "gateway/metrics.h"
 #include "gateway/settings.h"
 #include "gateway/text_routes.h"
-#include "pool/pool_scheduler.h"
+#include "pool/scheduler.h"
 
 namespace tidegate::gateway {
 
@@ -37,13 +38,14 @@ struct DecisionParts {
 
 class DecisionLoop {
  public:
+  // REQUIRES: the configured policy exists.
   explicit DecisionLoop(const DecisionParts& parts);
 
   // Runs until the mailbox is closed.
   void run();
 
   // For visits, on the decision thread.
-  const pool::PoolScheduler& scheduler() const { return scheduler_; }
+  const pool::Scheduler& scheduler() const { return *scheduler_; }
   const DecisionLog& log() const { return log_; }
   const Settings& settings() const { return *settings_; }
   const config::ServerConfig& config() const { return settings_->config; }
@@ -98,7 +100,7 @@ class DecisionLoop {
 
   DecisionParts parts_;
   SettingsPtr settings_;
-  pool::PoolScheduler scheduler_;
+  std::unique_ptr<pool::Scheduler> scheduler_;
   Forecasts forecasts_;
   Attainment attainment_;
   DecisionLog log_;

@@ -21,8 +21,12 @@ std::string words(const DecisionLoop& /*loop*/, units::Instant /*at*/, const dom
 }
 
 std::string words(const DecisionLoop& /*loop*/, units::Instant at, const domain::Hold& hold) {
-  return fmt::format("held: {}; {} before it; expected to start in {:.1f} ms",
-                     domain::name(hold.reason), hold.position, milliseconds_of(hold.eta - at));
+  std::string text =
+      fmt::format("held: {}; {} before it", domain::name(hold.reason), hold.position);
+  if (hold.eta != units::Instant::never()) {
+    text += fmt::format("; expected to start in {:.1f} ms", milliseconds_of(hold.eta - at));
+  }
+  return text;
 }
 
 std::string words(const DecisionLoop& /*loop*/, units::Instant /*at*/, const domain::End& end) {

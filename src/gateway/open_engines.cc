@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "baselines/registry.h"
 #include "gateway/clock.h"
 
 #if TIDEGATE_HAS_LLAMA
@@ -16,16 +17,13 @@ namespace {
 
 using engines::llama::LogLevel;
 
-engines::llama::LlamaOptions options_of(const config::EngineConfig& engine, LogLevel least,
-                                        const EngineWarning& warning) {
+engines::llama::LlamaOptions options_of(const config::EngineConfig& engine,
+                                        const baselines::Policy& policy) {
   engines::llama::LlamaOptions options;
   options.path = engine.gguf;
   options.engine = engine.id;
   options.model = engine.model;
   options.now = now;
-  options.log = [warning, least](LogLevel level, std::string_view line) {
-    if (level >= least) warning(line);
-  };
   options.threads = static_cast<std::int32_t>(engine.threads);
   options.gpu_layers = static_cast<std::int32_t>(engine.gpu_layers);
   options.max_sequences = static_cast<std::int32_t>(engine.max_sequences);
@@ -34,6 +32,8 @@ engines::llama::LlamaOptions options_of(const config::EngineConfig& engine, LogL
   options.max_step_tokens = engine.max_step_tokens;
   options.kv_unified = engine.kv_unified;
   options.calibration = engine.calibration;
+  options.step_policy = policy.engine;
+  options.own_batching = policy.own_batching;
   return options;
 }
 
@@ -45,8 +45,14 @@ units::Result<std::vector<NamedEngine>> open_engines(const config::ServerConfig&
   // Most of llama.cpp's warnings are about what we do on purpose, such as one pool of cells that is
   // larger than one sequence can be.
   const LogLevel least = config.server.log_level == "debug" ? LogLevel::kWarning : LogLevel::kError;
+  const auto policy = baselines::policy(config.server.policy.name);
+  if (!policy) return units::error(config.server.policy.where, policy.error().message);
   for (const config::EngineConfig& each : config.engines) {
-    auto engine = engines::llama::open_engine(options_of(each, least, warning));
+    engines::llama::LlamaOptions options = options_of(each, *policy);
+    options.log = [warning, least](LogLevel level, std::string_view line) {
+      if (level >= least) warning(line);
+    };
+    auto engine = engines::llama::open_engine(options);
     if (!engine) {
       return units::error(each.name + " (" + each.gguf + ")", engine.error().message);
     }

@@ -14,7 +14,7 @@ void DecisionLoop::perform(const domain::Decision& decision) {
 
 void DecisionLoop::perform(const domain::Admit& admit) {
   LiveRequest* live = find(admit.request);
-  if (live != nullptr) live->call->rates(rate_view(scheduler_, tenant(live->tenant)));
+  if (live != nullptr) live->call->rates(rate_view(*scheduler_, tenant(live->tenant)));
 }
 
 void DecisionLoop::perform(const domain::Hold& hold) {
@@ -60,7 +60,7 @@ void DecisionLoop::perform(const domain::End& end) {
   waiting_.erase(end.request);
   parts_.routes.leave(end.request);
   account(live, end);
-  live.call->rates(rate_view(scheduler_, tenant(live.tenant)));
+  live.call->rates(rate_view(*scheduler_, tenant(live.tenant)));
   live.call->ended(live.lane, end, live.usage);
 }
 

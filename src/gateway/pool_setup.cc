@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "baselines/registry.h"
 #include "cost/step_law.h"
+#include "pool/pool_scheduler.h"
+#include "units/check.h"
 
 namespace tidegate::gateway {
 namespace {
@@ -45,6 +48,14 @@ pool::PoolConfig pool_config(const config::ServerConfig& config) {
   pool.limits.max_requests = config.server.limits.requests * config.server.limits.choices;
   pool.limits.max_queued = config.server.limits.requests;
   return pool;
+}
+
+std::unique_ptr<pool::Scheduler> make_scheduler(const config::ServerConfig& config) {
+  const auto policy = baselines::policy(config.server.policy.name);
+  TIDEGATE_CHECK(policy.has_value());
+  const pool::PoolConfig pool = pool_config(config);
+  if (policy->pool) return policy->pool(pool);
+  return std::make_unique<pool::PoolScheduler>(pool);
 }
 
 RateView rate_view(const pool::Scheduler& scheduler, const domain::Tenant& tenant) {

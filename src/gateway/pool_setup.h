@@ -1,6 +1,8 @@
 // Between the configuration and the pool tier. Pure functions.
 #pragma once
 
+#include <memory>
+
 #include "config/server_config.h"
 #include "gateway/rate_view.h"
 #include "pool/scheduler.h"
@@ -8,6 +10,9 @@
 namespace tidegate::gateway {
 
 pool::PoolConfig pool_config(const config::ServerConfig& config);
+
+// The pool tier of the configured policy. REQUIRES: the policy exists.
+std::unique_ptr<pool::Scheduler> make_scheduler(const config::ServerConfig& config);
 
 // A tenant's limits and what is left of them now.
 RateView rate_view(const pool::Scheduler& scheduler, const domain::Tenant& tenant);

@@ -95,6 +95,7 @@ units::Result<void> ServerShell::open_journal() {
   const config::JournalConfig& journal = options_.config.server.journal;
   if (journal.path.empty()) return {};
   journal::Configuration configuration{options_.journal_configuration,
+                                       options_.config.server.policy.name,
                                        pool_config(options_.config)};
   auto opened =
       journal_.open(journal.path, std::move(configuration), [this](const std::string& why) {

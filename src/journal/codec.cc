@@ -155,6 +155,7 @@ class Decoder {
   }
   void get(std::string& text) {
     const std::uint64_t count = length();
+    text.clear();
     text.reserve(count);
     for (std::uint64_t i = 0; i < count; ++i) text.push_back(static_cast<char>(byte()));
   }

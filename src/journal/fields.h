@@ -343,6 +343,7 @@ void fields(A& a, T& v) {
 template <class A, Like<Configuration> T>
 void fields(A& a, T& v) {
   a("text", v.text);
+  a("policy", v.policy);
   a("pool", v.pool);
 }
 

@@ -24,9 +24,10 @@ struct Step {
 };
 
 // The configuration from here on: as the text that somebody wrote, for people, and as the pool got
-// it, which is all that a replay needs.
+// it, which with the name of the policy that decides is all that a replay needs.
 struct Configuration {
   std::string text;
+  std::string policy = "tidegate";
   pool::PoolConfig pool;
 };
 

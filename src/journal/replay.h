@@ -4,12 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "journal/digest.h"
 #include "journal/record.h"
-#include "pool/pool_scheduler.h"
+#include "pool/scheduler.h"
 
 namespace tidegate::journal {
 
@@ -21,10 +22,11 @@ struct Divergence {
 
 class Replay {
  public:
-  explicit Replay(const pool::PoolConfig& config) : pool_(config) {}
+  // Without a factory the house's own scheduler decides.
+  explicit Replay(const pool::PoolConfig& config, const pool::SchedulerFactory& policy = {});
 
   // The configuration was changed here. False when the pool cannot take it over.
-  bool reconfigure(const pool::PoolConfig& config) { return pool_.reconfigure(config); }
+  bool reconfigure(const pool::PoolConfig& config) { return pool_->reconfigure(config); }
 
   // One step of the journal; what differs, if it does. A step whose time is before that of the one
   // before it is a divergence of its own and is not fed.
@@ -34,10 +36,10 @@ class Replay {
   std::int64_t decisions() const { return decisions_; }
   // Of what the pool decided now.
   std::uint64_t digest() const { return digest_.value(); }
-  const pool::PoolScheduler& pool() const { return pool_; }
+  const pool::Scheduler& pool() const { return *pool_; }
 
  private:
-  pool::PoolScheduler pool_;
+  std::unique_ptr<pool::Scheduler> pool_;
   Digest digest_;
   Bytes recorded_;
   Bytes decided_;

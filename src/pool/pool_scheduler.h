@@ -51,11 +51,8 @@ class PoolScheduler final : public Scheduler {
   std::int64_t waiting() const override { return room_.waiting(); }
   std::optional<units::Nanos> service_gap() const override;
 
-  // Other classes and tenants from now on: what is inside keeps its promise and its place, limits
-  // and weights hold for what comes. False, and nothing changed, unless the models and limits are
-  // the same and every tenant of before is there at its old position. Decides nothing by itself;
-  // who may run now is released by the next step. O(requests alive + lanes).
-  bool reconfigure(const PoolConfig& config);
+  // O(requests alive + lanes).
+  bool reconfigure(const PoolConfig& config) override;
 
   const RequestTable& requests() const { return table_; }
   const WaitingRoom& waiting_room() const { return room_; }

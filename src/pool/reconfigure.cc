@@ -19,9 +19,13 @@ bool positive_weights(const PoolConfig& config) {
 
 }  // namespace
 
+bool can_follow(const PoolConfig& current, const PoolConfig& next) {
+  return next.models == current.models && next.limits == current.limits &&
+         keeps_tenants(current, next) && positive_weights(next);
+}
+
 bool PoolScheduler::reconfigure(const PoolConfig& config) {
-  if (config.models != config_.models || !(config.limits == config_.limits)) return false;
-  if (!keeps_tenants(config_, config) || !positive_weights(config)) return false;
+  if (!can_follow(config_, config)) return false;
   config_.classes = config.classes;
   config_.tenants = config.tenants;
   std::vector<std::int64_t> weights;

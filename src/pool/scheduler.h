@@ -35,6 +35,11 @@ struct LiveView {
   domain::AttemptRef ref;  // its last try, when there was one
 };
 
+// Whether a pool that is full of work can go on with `next` in place of `current`: the models and
+// limits are the same, every weight is positive, and every tenant of before is there at its old
+// position.
+bool can_follow(const PoolConfig& current, const PoolConfig& next);
+
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
@@ -43,6 +48,11 @@ class Scheduler {
   // next call. REQUIRES: now never goes back.
   virtual std::span<const domain::Decision> step(const domain::Event& event,
                                                  units::Instant now) = 0;
+
+  // Other classes and tenants from now on: what is inside keeps its promise and its place, limits
+  // and weights hold for what comes. False, and nothing changed, unless can_follow(). Decides
+  // nothing by itself; who may run now is released by the next step.
+  virtual bool reconfigure(const PoolConfig& config) = 0;
 
   virtual const PoolConfig& config() const = 0;
   virtual const std::vector<EngineView>& engines() const = 0;

@@ -42,6 +42,10 @@ void Slots::ended(const domain::Request& request, EngineIndex engine) {
   in_flight_[engine][request.service_class] -= 1;
 }
 
+void Slots::reconfigured(const pool::PoolConfig& config) {
+  classes_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(config.classes.size()));
+}
+
 std::optional<EngineIndex> PoolTokens::route(const domain::Request& request,
                                              std::span<const Target> targets) {
   Tokens capacity;

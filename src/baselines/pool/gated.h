@@ -32,6 +32,7 @@ class Slots final : public Router {
     return request.service_class.value();
   }
   void sent(const domain::Request& request, EngineIndex engine) override;
+  void reconfigured(const pool::PoolConfig& config) override;
   void ended(const domain::Request& request, EngineIndex engine) override;
 
  private:

@@ -41,6 +41,8 @@ class Router {
   // What route() decided was done, and the request is on no engine any more.
   virtual void sent(const domain::Request& /*request*/, EngineIndex /*engine*/) {}
   virtual void ended(const domain::Request& /*request*/, EngineIndex /*engine*/) {}
+  // There are other classes and tenants from now on.
+  virtual void reconfigured(const pool::PoolConfig& /*config*/) {}
   // The engine lost what it held in memory.
   virtual void lost(EngineIndex /*engine*/) {}
 };

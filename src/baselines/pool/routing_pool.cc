@@ -48,6 +48,21 @@ std::span<const domain::Decision> RoutingPool::step(const domain::Event& event, 
   return decisions_;
 }
 
+bool RoutingPool::reconfigure(const pool::PoolConfig& config) {
+  if (!pool::can_follow(config_, config)) return false;
+  config_.classes = config.classes;
+  config_.tenants = config.tenants;
+  for (std::size_t i = 0; i < config_.tenants.size(); ++i) {
+    if (i < accounts_.size()) {
+      accounts_[i].change(config_.tenants[i], now_);
+    } else {
+      accounts_.emplace_back(config_.tenants[i], config_.policy.retry_budget);
+    }
+  }
+  router_->reconfigured(config_);
+  return true;
+}
+
 // --- arrivals ---
 
 void RoutingPool::on(const domain::Arrived& event) {

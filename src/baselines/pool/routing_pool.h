@@ -33,6 +33,9 @@ class RoutingPool final : public pool::Scheduler {
 
   std::span<const domain::Decision> step(const domain::Event& event, units::Instant now) override;
 
+  // O(tenants).
+  bool reconfigure(const pool::PoolConfig& config) override;
+
   const pool::PoolConfig& config() const override { return config_; }
   const std::vector<pool::EngineView>& engines() const override { return engines_; }
   const pool::Counters& counters() const override { return counters_; }

@@ -47,7 +47,7 @@ void Life::serve(const domain::EngineSpec& spec, Sink& sink) {
   const std::int32_t tile = parts_.sizes.kv_unified ? kTile : kTile + 1;
   config.chunk_tile = units::Tokens(std::min(tile, parts_.sizes.max_step_tokens));
   config.min_chunk = config.chunk_tile;
-  scheduler_.emplace(config);
+  scheduler_.emplace(config, parts_.step_policy);
   sink_ = &sink;
 }
 

@@ -57,6 +57,7 @@ domain::EngineSpec first_spec(const LlamaOptions& options, const Sizes& sizes,
   domain::EngineSpec spec;
   spec.id = options.engine;
   spec.model = options.model;
+  spec.own_batching = options.own_batching;
   spec.limits = {.kv_blocks = units::Blocks(cells / sizes.block_tokens),
                  .max_sequences = sizes.max_sequences,
                  .max_step_tokens = units::Tokens(sizes.max_step_tokens),
@@ -82,7 +83,7 @@ class LlamaEngine final : public Engine {
   units::Result<void> begin_life() {
     if (!model_.info.generates) return {};
     units::Result<std::unique_ptr<Life>> made =
-        Life::make({model_, tokenizer_, sizes_, options_.now});
+        Life::make({model_, tokenizer_, sizes_, options_.now, options_.step_policy});
     if (!made) return tl::unexpected(made.error());
     life_ = std::move(*made);
     return {};

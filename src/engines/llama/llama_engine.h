@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "batch/step_policy.h"
 #include "engines/engine.h"
 #include "units/ids.h"
 #include "units/quantity.h"
@@ -47,6 +48,10 @@ struct LlamaOptions {
   bool kv_unified = true;
   // Time for measuring the step law at start; 0: none, and the spec says calibrated = false.
   units::Nanos calibration{units::seconds(3)};
+  // Who composes the steps; empty: the house's own.
+  batch::StepPolicyFactory step_policy;
+  // What the spec says of it: it takes tiers and due times.
+  bool own_batching = true;
   // Where llama.cpp's backends are; empty: $TIDEGATE_LLAMA_LIBRARIES, then where the build found
   // them.
   std::string libraries;

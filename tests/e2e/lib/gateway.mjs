@@ -23,7 +23,7 @@ export const endless = {2: -100, 6: -100};
 const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 
 // Two models that are the same file, so that one of them can be forbidden.
-function config_text({sequences, kv_tokens, classes}) {
+function config_text({sequences, kv_tokens, classes, server}) {
   const engine = (name) => `  - {llama: "${model_file}", name: ${name}, threads: 1, ` +
       `max_sequences: ${sequences}, kv_tokens: ${kv_tokens}, calibration: 500ms}`;
   return `engines:
@@ -31,7 +31,7 @@ ${engine('tiny')}
 ${engine('second')}
 models: [{name: tiny}, {name: second}]
 classes: ${classes}
-server: {admin: {keys_sha256: [${sha256(keys.admin)}]}}
+server: {admin: {keys_sha256: [${sha256(keys.admin)}]}${server}}
 tenants:
   - {name: acme, keys_sha256: [${sha256(keys.acme)}], class: chat, classes: ["*"],
      models: ["*"], on_overload: queue}
@@ -42,13 +42,15 @@ tenants:
 `;
 }
 
-// Starts a gateway; stop() ends it and removes its folder.
+// Starts a gateway; stop() ends it and removes its folder. `server` is more of that section, each
+// key after a comma.
 export async function start_gateway({sequences = 8, kv_tokens = 8192,
-    classes = '[{name: chat, ttft: 20s, tpot: 2s}, {name: batch, best_effort: true}]'} = {}) {
+    classes = '[{name: chat, ttft: 20s, tpot: 2s}, {name: batch, best_effort: true}]',
+    server: more = ''} = {}) {
   if (!existsSync(model_file)) throw new Error(`no model at ${model_file}`);
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tidegate-e2e-'));
   const config = path.join(folder, 'config.yaml');
-  writeFileSync(config, config_text({sequences, kv_tokens, classes}));
+  writeFileSync(config, config_text({sequences, kv_tokens, classes, server: more}));
   const log = path.join(folder, 'log.txt');
   const server = await start_tidegate({config, log});
   const stop = server.stop.bind(server);

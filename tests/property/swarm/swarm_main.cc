@@ -72,7 +72,9 @@ int record(std::uint64_t seed, const std::string& path) {
     sound = sound && writer->append(step).has_value();
   };
   World world(std::move(options));
-  sound = sound && writer->append(tidegate::journal::Configuration{"", world.config()}).has_value();
+  sound =
+      sound &&
+      writer->append(tidegate::journal::Configuration{"", "tidegate", world.config()}).has_value();
   world.run();
   sound = sound && writer->flush().has_value();
   if (!sound) std::printf("%s: cannot be written\n", path.c_str());

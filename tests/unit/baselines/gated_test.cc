@@ -38,6 +38,20 @@ TEST(Slots, ReservesForEachClass) {
   EXPECT_NE(rule.lane(of_class(0)), rule.lane(of_class(1)));
 }
 
+// With a third class there is one slot for each and five are open, also for what already runs.
+TEST(Slots, FollowsANewConfiguration) {
+  Engines e;
+  e.add(0, 0);
+  e.specs[0].limits.max_sequences = 8;
+  Slots rule(2);
+  for (int i = 0; i < 6; ++i) rule.sent(of_class(0), 0);
+  pool::PoolConfig config;
+  config.classes.resize(3);
+  rule.reconfigured(config);
+  EXPECT_EQ(rule.route(of_class(0), e.targets), std::nullopt);
+  EXPECT_EQ(rule.route(of_class(2), e.targets), 0u);
+}
+
 // Two engines of 1,600 tokens count as 3,200: 700 more fit beside 2,500, 701 do not, and it makes
 // no difference that neither engine has so much room. An empty pool takes anything.
 TEST(PoolTokens, AddsUpThePool) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "baselines/pool/spread.h"
 #include "baselines/registry.h"
 #include "cost/length_forecast.h"
 #include "invariants/pool_oracle.h"
@@ -82,6 +83,63 @@ TEST(RoutingPool, RoundRobinTakesTurns) {
   });
   simulator.run();
   EXPECT_EQ(went, (std::vector<std::uint64_t>{0, 1, 2, 0, 1, 2, 0, 1, 2}));
+}
+
+// An engine that runs whatever it is sent, and one tenant that may have a single request.
+struct Served {
+  RoutingPool pool;
+  domain::EngineSpec spec;
+
+  explicit Served(const pool::PoolConfig& config)
+      : pool(config, std::make_unique<LeastRequests>()) {
+    spec.limits = {units::Blocks(64), 8, Tokens(256), Tokens(1'024)};
+    pool.step(domain::EngineJoined{spec}, Instant(0));
+  }
+  // How it ended at once; kCompleted when it was sent to the engine.
+  domain::Outcome arrive(std::uint64_t id, std::uint64_t tenant) {
+    domain::Request request;
+    request.id = units::RequestId(id);
+    request.tenant = units::TenantId(tenant);
+    request.footprint = {Tokens(10), Tokens(10), cost::certain(Tokens(10))};
+    const auto decisions = pool.step(domain::Arrived{request}, Instant(0));
+    const auto* end = std::get_if<domain::End>(&decisions.back());
+    return end != nullptr ? end->outcome : domain::Outcome::kCompleted;
+  }
+};
+
+pool::PoolConfig tenants_with_one_request(std::size_t count) {
+  pool::PoolConfig config = small_world("vllm-v1", 1).pool;
+  config.tenants.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    config.tenants[i].id = units::TenantId(i);
+    config.tenants[i].limits.in_flight = 1;
+  }
+  return config;
+}
+
+// A new configuration brings its tenants and limits; what runs goes on and still counts.
+TEST(RoutingPool, FollowsANewConfiguration) {
+  Served served(tenants_with_one_request(1));
+  EXPECT_EQ(served.arrive(1, 0), domain::Outcome::kCompleted);
+  EXPECT_EQ(served.arrive(2, 0), domain::Outcome::kRejectedQuota);
+  EXPECT_EQ(served.arrive(3, 1), domain::Outcome::kRejectedInvalid);
+  pool::PoolConfig next = tenants_with_one_request(2);
+  next.tenants[0].limits.in_flight = 2;
+  ASSERT_TRUE(served.pool.reconfigure(next));
+  EXPECT_EQ(served.arrive(4, 0), domain::Outcome::kCompleted);
+  EXPECT_EQ(served.arrive(5, 0), domain::Outcome::kRejectedQuota);
+  EXPECT_EQ(served.arrive(6, 1), domain::Outcome::kCompleted);
+  EXPECT_EQ(served.pool.live_requests().size(), 3u);
+}
+
+// Another model or fewer tenants need another pool: nothing changes.
+TEST(RoutingPool, RefusesAnotherPool) {
+  Served served(tenants_with_one_request(2));
+  EXPECT_FALSE(served.pool.reconfigure(tenants_with_one_request(1)));
+  pool::PoolConfig other = tenants_with_one_request(2);
+  other.models.push_back(units::ModelId(1));
+  EXPECT_FALSE(served.pool.reconfigure(other));
+  EXPECT_EQ(served.arrive(1, 1), domain::Outcome::kCompleted);
 }
 
 class EveryPolicy : public testing::TestWithParam<std::string> {};

@@ -83,12 +83,14 @@ TEST_F(TakenOver, NamesWhatNeedsARestart) {
                                "server:\n"
                                "  listen: 127.0.0.1:1\n"
                                "  limits: {body: 1MiB}\n"
+                               "  policy: edf\n"
                                "  drain: 1s\n");
   ASSERT_FALSE(fresh);
-  ASSERT_EQ(fresh.error().size(), 2u);
+  ASSERT_EQ(fresh.error().size(), 3u);
   EXPECT_THAT(fresh.error()[0].where, HasSubstr("c.yaml:3"));
   EXPECT_THAT(fresh.error()[0].message, HasSubstr("'server.listen' differs"));
   EXPECT_THAT(fresh.error()[1].where, HasSubstr("c.yaml:4"));
+  EXPECT_THAT(fresh.error()[2].where, HasSubstr("c.yaml:5"));
 }
 
 // The time to drain, the log level and the admin's keys may change.
