@@ -1,6 +1,7 @@
 #include "batch/kv_blocks.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "units/check.h"
 #include "units/integer.h"
@@ -108,6 +109,12 @@ Blocks KvBlocks::open_cost(const Hit& hit) const {
   const bool pins =
       hit.blocks > 0 && at(hit.slot).use == SlotUse::kRetained && at(hit.slot).pin == 0;
   return Blocks(per_sequence_ * (pins ? 2 : 1) + hit.blocks - hit.referenced);
+}
+
+void KvBlocks::free_slot(Slot slot) {
+  const auto place =
+      std::upper_bound(free_slots_.begin(), free_slots_.end(), slot, std::greater<>());
+  free_slots_.insert(place, slot);
 }
 
 Slot KvBlocks::open(const Hit& hit) {
@@ -328,7 +335,7 @@ void KvBlocks::empty_running(Slot slot) {
   state.published = 0;
   state.use = SlotUse::kFree;
   running_ -= 1;
-  free_slots_.push_back(slot);
+  free_slot(slot);
   need_trim(slot, 0);
 }
 
@@ -339,7 +346,7 @@ void KvBlocks::empty_retained(Slot slot) {
   state.use = SlotUse::kFree;
   retained_ -= 1;
   unlink(slot);
-  free_slots_.push_back(slot);
+  free_slot(slot);
   need_trim(slot, 0);
 }
 

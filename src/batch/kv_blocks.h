@@ -56,9 +56,10 @@ class KvBlocks {
   // At most `limit` tokens of `chain` (may be null). O(log chain + slots).
   Hit find(const domain::PrefixChain& chain, units::Tokens limit) const;
 
-  // A free slot becomes running and shares the hit's blocks; the caller emits the Copy. Takes
-  // shape.per_sequence new blocks. REQUIRES: fewer than running_slots run; open_cost(hit) <=
-  // available().
+  // The lowest free slot becomes running and shares the hit's blocks; the caller emits the Copy.
+  // Lowest, so that few sequences are neighbours: an engine whose sequences have memory of their
+  // own may compute only those in one pass. Takes shape.per_sequence new blocks. REQUIRES: fewer
+  // than running_slots run; open_cost(hit) <= available().
   Slot open(const Hit& hit);
   // What open() takes from available(): the per-sequence blocks, the cached ones of the hit and,
   // for the time of a plan, the per-sequence ones of a retained source.
@@ -148,6 +149,7 @@ class KvBlocks {
   void keep_retained(std::uint32_t number);
   void drop_retained(std::uint32_t number);
   void free_block(std::uint32_t number);
+  void free_slot(Slot slot);
 
   void add_new(SlotState& state, std::int64_t count);
   void pop_running(SlotState& state, std::size_t keep);
@@ -184,7 +186,7 @@ class KvBlocks {
   std::vector<Block> blocks_;
   std::vector<SlotState> slots_;
   std::vector<std::uint32_t> free_;
-  std::vector<Slot> free_slots_;
+  std::vector<Slot> free_slots_;  // the lowest last: it is taken next
   std::vector<Slot> pins_;
   std::vector<Slot> dirty_;  // slots with a pending Trim
   FlatIndex index_;

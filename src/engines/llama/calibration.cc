@@ -22,7 +22,8 @@ cost::StepShape shape_of(const std::vector<TrialRow>& rows) {
 }
 
 // The series of trial steps. Sequences fill up as it goes, so that later decodes read longer
-// contexts.
+// contexts. Numbers of decodes that are not powers of two are tried, too: kernels that take rows by
+// fours are much better at the powers.
 class Series {
  public:
   Series(const TrialLimits& limits, units::Nanos budget, const TrialRunner& run)
@@ -36,8 +37,7 @@ class Series {
     for (const std::int32_t context : {kShort, kLong}) {
       for (std::int32_t n = 2; n <= most && open(); n *= 2) {
         fill(n, context);
-        decode(n);
-        decode(n);
+        for (const std::int32_t some : {n, n, n * 3 / 4, n * 5 / 8}) decode(some);
         mixed(n, kShort + 1);
       }
     }
@@ -52,17 +52,21 @@ class Series {
 
   // Enough for a usable law of the slowest engine: chunks and decodes of one sequence. A small
   // chunk behind a long context tells attention from the tokens' own cost. The first two steps
-  // allocate and are not counted.
+  // allocate and are not counted. Decodes of one sequence follow each other when they serve, and
+  // find the weights in the processor's cache: the second of two is worth as much as the first.
   void essential() {
     const std::size_t warm_up = chunk(0, 8) + decode(1);
     samples_.erase(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(warm_up));
     chunk(0, 16);
     decode(1);
+    decode(1);
     chunk(0, kShort);
+    decode(1);
     decode(1);
     if (open()) chunk(0, kLong - kShort);
     if (open()) chunk(0, kShort * 2);
     if (open()) chunk(0, kShort);
+    decode(1);
     decode(1);
   }
 

@@ -4,15 +4,9 @@
 #include <utility>
 #include <variant>
 
+#include "engines/llama/batching.h"
+
 namespace tidegate::engines::llama {
-namespace {
-
-// Rows in a step from which ggml's flash attention on a CPU works in tiles. Measured with 100M
-// parameters in Q4_0 on one thread: a chunk of 64 tokens behind 256 takes 71 ms, one of 48
-// takes 79.
-constexpr std::int32_t kTile = 64;
-
-}  // namespace
 
 Life::Life(const Parts& parts, ContextHandle context)
     : parts_(parts),
@@ -40,14 +34,8 @@ units::Result<fitting::StepLawFit> Life::calibrate(units::Nanos budget) {
 
 void Life::serve(const domain::EngineSpec& spec, Sink& sink) {
   engine_ = spec.id;
-  batch::BatchConfig config;
-  config.spec = spec;
-  config.retained_slots = parts_.sizes.retained;
-  // Without a common pool llama.cpp runs the first row of every sequence in a pass of its own.
-  const std::int32_t tile = parts_.sizes.kv_unified ? kTile : kTile + 1;
-  config.chunk_tile = units::Tokens(std::min(tile, parts_.sizes.max_step_tokens));
-  config.min_chunk = config.chunk_tile;
-  scheduler_.emplace(config, parts_.step_policy);
+  scheduler_.emplace(batching(spec, parts_.sizes.retained, parts_.sizes.kv_unified),
+                     parts_.step_policy);
   sink_ = &sink;
 }
 

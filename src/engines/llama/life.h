@@ -29,7 +29,7 @@ class Life {
     const LlamaTokenizer& tokenizer;
     Sizes sizes;
     std::function<units::Instant()> now;
-    batch::StepPolicyFactory step_policy;  // empty: the house's own
+    batch::StepPolicyFactory step_policy{};  // empty: the house's own
   };
   // Error: as make_context().
   static units::Result<std::unique_ptr<Life>> make(const Parts& parts);

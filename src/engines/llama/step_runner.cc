@@ -1,6 +1,7 @@
 #include "engines/llama/step_runner.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "units/check.h"
 
@@ -60,17 +61,26 @@ StepStatus StepRunner::decode() {
   return status;
 }
 
+void StepRunner::sort_rows(const batch::StepPlan& plan) {
+  order_.resize(plan.rows.size());
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::sort(order_.begin(), order_.end(),
+            [&](std::size_t a, std::size_t b) { return plan.rows[a].slot < plan.rows[b].slot; });
+}
+
 StepStatus StepRunner::compute(const batch::StepPlan& plan, const TokenSource& tokens) {
   batch_.n_tokens = 0;
-  outputs_.clear();
-  for (const batch::Row& row : plan.rows) {
+  outputs_.resize(plan.rows.size());
+  sort_rows(plan);
+  for (const std::size_t index : order_) {
+    const batch::Row& row = plan.rows[index];
     const std::span<const Token> span = tokens(row);
     TIDEGATE_CHECK(static_cast<std::int64_t>(span.size()) == row.count.value());
     for (std::size_t i = 0; i < span.size(); ++i) {
       const bool last = i + 1 == span.size();
       add(span[i], cells(row.from) + static_cast<std::int32_t>(i), row.slot, last && row.samples);
     }
-    outputs_.push_back(batch_.n_tokens - 1);
+    outputs_[index] = batch_.n_tokens - 1;
   }
   return decode();
 }

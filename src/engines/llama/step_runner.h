@@ -52,11 +52,16 @@ class StepRunner {
  private:
   void add(Token token, std::int32_t position, std::int32_t sequence, bool output);
   StepStatus decode();
+  // In the order of their sequences: where each has KV memory of its own, llama.cpp computes
+  // neighbours in one pass over the weights and begins another wherever the next row's sequence is
+  // not the next number (llama-batch.cpp, split_equal).
+  void sort_rows(const batch::StepPlan& plan);
 
   llama_context* context_;
   llama_memory_t memory_;
   llama_batch batch_;
-  std::vector<std::int32_t> outputs_;
+  std::vector<std::size_t> order_;     // of the plan's rows in the batch
+  std::vector<std::int32_t> outputs_;  // by row of the plan
 };
 
 }  // namespace tidegate::engines::llama
