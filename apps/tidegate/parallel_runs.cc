@@ -1,16 +1,18 @@
 #include "parallel_runs.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <exception>
-#include <mutex>
-#include <thread>
+#include <optional>
 #include <utility>
 
 #include "baselines/registry.h"
+#include "bounds/speed.h"
+#include "report/summary.h"
 #include "scenario/bounds.h"
+#include "side_by_side.h"
 #include "sim/simulator.h"
+#include "sim/speed.h"
 #include "units/check.h"
 
 namespace tidegate::app {
@@ -18,29 +20,63 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+// Of a speed factor: finer than the differences between seeds.
+constexpr double kSpeedTolerance = 0.02;
+
 units::Instant clock_now() {
   return units::Instant(std::chrono::nanoseconds(SteadyClock::now().time_since_epoch()).count());
+}
+
+sim::World world_for(const scenario::Prepared& prepared, const Job& job) {
+  const auto policy = baselines::policy(job.policy);
+  TIDEGATE_CHECK(policy.has_value());
+  sim::World world = prepared.world_of(job.seed);
+  world.deciders = {policy->engine, policy->pool, policy->own_batching};
+  world.known_lengths = world.known_lengths || job.oracles.lengths;
+  if (job.oracles.times) world.physics.step_noise = units::Ppm(0);
+  return world;
+}
+
+// The policy's name, with what it knows.
+void label(const Job& job, report::Run& run) {
+  run.policy = job.policy;
+  if (job.oracles.lengths) run.oracles.push_back("lengths");
+  if (job.oracles.times) run.oracles.push_back("times");
+  for (const std::string& each : run.oracles) run.policy += "+" + each;
 }
 
 report::Run run_one(const scenario::Prepared& prepared, const Job& job,
                     std::atomic<std::int64_t>& simulated_ns) {
   const units::Instant begin = clock_now();
-  const auto policy = baselines::policy(job.policy);
-  TIDEGATE_CHECK(policy.has_value());
-  sim::World world = prepared.world_of(job.seed);
-  world.deciders = {policy->engine, policy->pool, policy->own_batching};
-  sim::Simulator simulator(std::move(world), prepared.sources.arrivals(job.seed, job.load),
+  sim::Simulator simulator(world_for(prepared, job), prepared.sources.arrivals(job.seed, job.load),
                            prepared.model_names());
   simulator.time_decisions(clock_now);
   simulator.observe([&simulated_ns](const auto&, const auto&, const auto&, units::Instant now) {
     simulated_ns.store(now.ns(), std::memory_order_relaxed);
   });
   report::Run run = simulator.run();
-  run.policy = job.policy;
+  label(job, run);
   run.load = job.load;
   run.wall_seconds = static_cast<double>((clock_now() - begin).value()) / 1e9;
   simulated_ns.store(prepared.world.horizon.value(), std::memory_order_relaxed);
   return run;
+}
+
+// What the job's policy would attain on engines that much faster.
+double attained_at(const scenario::Prepared& prepared, const Job& job, double speed) {
+  sim::Simulator simulator(sim::with_speed(world_for(prepared, job), speed),
+                           prepared.sources.arrivals(job.seed, job.load), prepared.model_names());
+  return simulator.run().totals.attainment_offered();
+}
+
+std::optional<double> speed_factor(const scenario::Prepared& prepared, const Job& job,
+                                   const report::Run& run) {
+  const auto bound = report::tightest(run.bounds);
+  if (!bound) return std::nullopt;
+  const double attained = run.totals.attainment_offered();
+  return bounds::speed_to_match(
+      [&](double speed) { return speed == 1 ? attained : attained_at(prepared, job, speed); },
+      {.target = bound->value, .tolerance = kSpeedTolerance});
 }
 
 // What no policy can exceed with the requests of one seed at one load.
@@ -60,100 +96,52 @@ std::vector<Possible> each_input(const std::vector<Job>& jobs) {
   return inputs;
 }
 
-// What the workers share. Jobs are taken in order, then the bounds of each seed and load; results
-// go to their own places.
-class Crew {
- public:
-  Crew(const scenario::Prepared& prepared, const std::vector<Job>& jobs)
-      : prepared_(prepared),
-        jobs_(jobs),
-        possible_(each_input(jobs)),
-        runs_(jobs.size()),
-        simulated_ns_(jobs.size()) {}
-
-  std::size_t tasks() const { return jobs_.size() + possible_.size(); }
-
-  void work() {
-    for (std::size_t i = next_++; i < tasks(); i = next_++) {
-      try {
-        perform(i);
-      } catch (...) {
-        const std::lock_guard lock(mutex_);
-        if (!failure_) failure_ = std::current_exception();
-      }
-      const std::lock_guard lock(mutex_);
-      done_ += 1;
-      changed_.notify_all();
-    }
-  }
-
-  // Until every job is done.
-  void watch(const std::function<void(double)>& progress) {
-    std::unique_lock lock(mutex_);
-    const auto finished = [this] { return done_ == tasks(); };
-    while (!changed_.wait_for(lock, std::chrono::milliseconds(200), finished)) {
-      if (!progress) continue;
-      lock.unlock();
-      progress(share());
-      lock.lock();
-    }
-    if (progress) progress(1);
-  }
-
-  std::vector<report::Run> take() {
-    if (failure_) std::rethrow_exception(failure_);
-    for (report::Run& run : runs_) {
-      for (const Possible& each : possible_) {
-        if (each.seed == run.seed && each.load == run.load) run.bounds = each.bounds;
-      }
-    }
-    return std::move(runs_);
-  }
-
- private:
-  void perform(std::size_t task) {
-    if (task < jobs_.size()) {
-      runs_[task] = run_one(prepared_, jobs_[task], simulated_ns_[task]);
+// Jobs are taken in order, then the bounds of each seed and load; results go to their own places.
+std::vector<report::Run> run_jobs(const scenario::Prepared& prepared, const std::vector<Job>& jobs,
+                                  const std::function<void(double)>& progress) {
+  std::vector<Possible> possible = each_input(jobs);
+  std::vector<report::Run> runs(jobs.size());
+  std::vector<std::atomic<std::int64_t>> simulated_ns(jobs.size());
+  const auto perform = [&](std::size_t task) {
+    if (task < jobs.size()) {
+      runs[task] = run_one(prepared, jobs[task], simulated_ns[task]);
       return;
     }
-    Possible& possible = possible_[task - jobs_.size()];
-    possible.bounds = scenario::bounds_of(prepared_.world_of(possible.seed),
-                                          prepared_.sources.arrivals(possible.seed, possible.load));
-  }
-
-  double share() const {
+    Possible& own = possible[task - jobs.size()];
+    own.bounds = scenario::bounds_of(prepared.world_of(own.seed),
+                                     prepared.sources.arrivals(own.seed, own.load));
+  };
+  const double all =
+      static_cast<double>(prepared.world.horizon.value()) * static_cast<double>(jobs.size());
+  side_by_side(jobs.size() + possible.size(), perform, [&] {
     double sum = 0;
-    for (const auto& each : simulated_ns_) sum += static_cast<double>(each.load());
-    const auto all =
-        static_cast<double>(prepared_.world.horizon.value()) * static_cast<double>(jobs_.size());
-    return all > 0 ? sum / all : 1;
+    for (const auto& each : simulated_ns) sum += static_cast<double>(each.load());
+    if (progress) progress(all > 0 ? sum / all : 1);
+  });
+  for (report::Run& run : runs) {
+    for (const Possible& each : possible) {
+      if (each.seed == run.seed && each.load == run.load) run.bounds = each.bounds;
+    }
   }
-
-  const scenario::Prepared& prepared_;
-  const std::vector<Job>& jobs_;
-  std::vector<Possible> possible_;
-  std::vector<report::Run> runs_;
-  std::vector<std::atomic<std::int64_t>> simulated_ns_;
-  std::atomic<std::size_t> next_{0};
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::size_t done_ = 0;
-  std::exception_ptr failure_;
-};
+  return runs;
+}
 
 }  // namespace
 
 std::vector<report::Run> run_all(const scenario::Prepared& prepared, const std::vector<Job>& jobs,
-                                 const std::function<void(double)>& progress) {
-  Crew crew(prepared, jobs);
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  std::vector<std::thread> workers;
-  for (std::size_t i = 0; i < std::min(cores, crew.tasks()); ++i) {
-    workers.emplace_back([&crew] { crew.work(); });
-  }
-  crew.watch(progress);
-  for (std::thread& each : workers) each.join();
-  return crew.take();
+                                 const RunOptions& options) {
+  std::vector<report::Run> runs = run_jobs(prepared, jobs, options.progress);
+  if (!options.speed_factor) return runs;
+  std::atomic<std::size_t> done{0};
+  const auto search = [&](std::size_t i) {
+    runs[i].bounds.speed_factor = speed_factor(prepared, jobs[i], runs[i]);
+    done += 1;
+  };
+  side_by_side(jobs.size(), search, [&] {
+    if (options.progress)
+      options.progress(static_cast<double>(done) / static_cast<double>(jobs.size()));
+  });
+  return runs;
 }
 
 }  // namespace tidegate::app

@@ -2,7 +2,6 @@
 // deterministic; only the measured times depend on the machine.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,16 +13,32 @@
 
 namespace tidegate::app {
 
+// What the schedulers of a run know that no real one does (docs/bounds.md).
+struct Oracles {
+  bool lengths = false;  // every output length, at arrival
+  bool times = false;    // every step takes exactly what its law says
+
+  bool any() const { return lengths || times; }
+};
+
 struct Job {
   std::string policy;
   std::uint64_t seed = 1;
   double load = 1;  // times the scenario's own rate
+  Oracles oracles{};
 };
 
-// The report of each job, in their order, with the bounds of its seed and load. `progress` is
-// called from this thread a few times a second with the share of simulated time that is done, when
-// it is set.
+struct RunOptions {
+  // Also search, for each job, how much faster the engines would have to be for its policy to
+  // attain the lowest bound: about a dozen further runs each, where it does not attain it already.
+  bool speed_factor = false;
+  // Called from this thread a few times a second with the share of the runs that is done, then from
+  // 0 again for the search; may be null.
+  std::function<void(double)> progress{};
+};
+
+// The report of each job, in their order, with the bounds of its seed and load.
 std::vector<report::Run> run_all(const scenario::Prepared& prepared, const std::vector<Job>& jobs,
-                                 const std::function<void(double)>& progress);
+                                 const RunOptions& options);
 
 }  // namespace tidegate::app

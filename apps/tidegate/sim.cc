@@ -34,6 +34,8 @@ struct SimOptions {
   std::uint64_t seed = 1;
   std::optional<std::int64_t> seeds;
   std::vector<double> loads = {1};
+  std::vector<std::string> oracles;
+  bool speed_augmentation = false;
   std::string report;
   std::string html;
   bool json = false;
@@ -64,15 +66,29 @@ void draw_bar(double share) {
              stderr);
 }
 
-// Every policy at every load with every seed.
+Oracles wanted_oracles(const SimOptions& options) {
+  const auto asked = [&](const char* name) {
+    return std::find(options.oracles.begin(), options.oracles.end(), name) != options.oracles.end();
+  };
+  return {asked("lengths"), asked("times")};
+}
+
+// Every policy at every load with every seed; where an oracle is asked for, once without it and
+// once with it.
 std::vector<Job> jobs_for(const std::vector<std::string>& policies, const SimOptions& options,
                           std::int64_t seeds) {
+  std::vector<Oracles> knowing = {{}};
+  if (const Oracles asked = wanted_oracles(options); asked.any()) knowing.push_back(asked);
   std::vector<Job> jobs;
+  const auto add_seeds = [&](Job job) {
+    for (std::int64_t i = 0; i < seeds; ++i) {
+      job.seed = options.seed + static_cast<std::uint64_t>(i);
+      jobs.push_back(job);
+    }
+  };
   for (const std::string& policy : policies) {
-    for (const double load : options.loads) {
-      for (std::int64_t i = 0; i < seeds; ++i) {
-        jobs.push_back({policy, options.seed + static_cast<std::uint64_t>(i), load});
-      }
+    for (const Oracles& oracles : knowing) {
+      for (const double load : options.loads) add_seeds({policy, 0, load, oracles});
     }
   }
   return jobs;
@@ -113,9 +129,9 @@ int sim(const SimOptions& options) {
   for (const domain::ServiceClass& each : prepared->config->classes) {
     report.promises.push_back({each.name, each.ttft, each.tpot, each.deadline});
   }
-  std::function<void(double)> progress;
-  if (isatty(STDERR_FILENO) != 0) progress = draw_bar;
-  report.runs = run_all(*prepared, jobs_for(*policies, options, seeds), progress);
+  RunOptions run_options{.speed_factor = options.speed_augmentation};
+  if (isatty(STDERR_FILENO) != 0) run_options.progress = draw_bar;
+  report.runs = run_all(*prepared, jobs_for(*policies, options, seeds), run_options);
   std::fputs((options.json ? report::json(report) : report::text(report)).c_str(), stdout);
   const bool written =
       (options.report.empty() || write_file(options.report, report::json(report))) &&
@@ -135,7 +151,8 @@ std::string footer() {
       "  tidegate sim scenarios/underload.yaml\n"
       "  tidegate sim scenarios/overload2x.yaml --seeds 5 --report out.json --html out.html\n"
       "  tidegate sim scenarios/square_wave.yaml --policy tidegate,vllm-v1,edf/least-requests\n"
-      "  tidegate sim scenarios/overload2x.yaml --sweep-load 0.25,0.5,0.75,1 --html out.html",
+      "  tidegate sim scenarios/overload2x.yaml --sweep-load 0.25,0.5,0.75,1 --html out.html\n"
+      "  tidegate sim scenarios/overload2x.yaml --oracle lengths --speed-augmentation",
       fmt::join(baselines::engine_names(), ", "), fmt::join(baselines::placement_names(), ", "));
 }
 
@@ -158,6 +175,14 @@ Subcommand add_sim(CLI::App& parent) {
                   "what it is at 1")
       ->delimiter(',')
       ->check(CLI::Range(0.01, 100.0));
+  app->add_option("--oracle", options->oracles,
+                  "Run each policy once more with perfect knowledge: lengths (of every output, at "
+                  "arrival), times (steps take what the law says), or both")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"lengths", "times"}));
+  app->add_flag("--speed-augmentation", options->speed_augmentation,
+                "Also search how much faster the engines would have to be for each policy to "
+                "attain the lowest bound; about a dozen further runs each");
   app->add_option("--report", options->report, "Write the report as JSON to this file");
   app->add_option("--html", options->html, "Write the report as a page with plots to this file");
   app->add_flag("--json", options->json, "Print the report as JSON instead of a table");

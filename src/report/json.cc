@@ -101,6 +101,7 @@ js::object to_json(const Run& run) {
   const double seconds = run.simulated_seconds;
   return {{"seed", run.seed},
           {"policy", run.policy},
+          {"oracles", js::array(run.oracles.begin(), run.oracles.end())},
           {"load", run.load},
           {"digest", run.digest},
           {"simulated_seconds", seconds},

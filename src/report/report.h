@@ -40,8 +40,9 @@ struct Fairness {
 struct Run {
   std::uint64_t seed = 0;
   std::string policy;
-  double load = 1;     // offered, as a multiple of the scenario's own rate
-  std::string digest;  // of the decision sequence, hexadecimal
+  std::vector<std::string> oracles{};  // what it knew that no real one does: lengths, times
+  double load = 1;                     // offered, as a multiple of the scenario's own rate
+  std::string digest;                  // of the decision sequence, hexadecimal
   double simulated_seconds = 0;
   double wall_seconds = 0;
   std::int64_t decisions = 0;

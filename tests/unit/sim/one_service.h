@@ -16,7 +16,7 @@ namespace tidegate::sim {
 
 // What a prompt token takes: service times are whole ticks.
 inline constexpr units::Nanos kTick = units::microseconds(10);
-inline constexpr units::Nanos kYear = units::seconds(365 * 86'400);
+inline constexpr units::Nanos kYear = units::seconds(31'536'000);
 
 // So many servers and one class of best effort.
 inline World servers(std::int64_t count) {

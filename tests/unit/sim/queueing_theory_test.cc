@@ -14,17 +14,17 @@
 namespace tidegate::sim {
 namespace {
 
-constexpr double kService_s = 0.01;
+constexpr double kServiceSeconds = 0.01;
 
 double fixed(units::Prng& /*prng*/) {
-  return kService_s;
+  return kServiceSeconds;
 }
 double exponential(units::Prng& prng) {
-  return kService_s * exponential_variate(prng);
+  return kServiceSeconds * exponential_variate(prng);
 }
 // One in five takes three times the mean, the others half of it.
 double two_sizes(units::Prng& prng) {
-  return kService_s * (open_unit(prng) < 0.2 ? 3 : 0.5);
+  return kServiceSeconds * (open_unit(prng) < 0.2 ? 3 : 0.5);
 }
 
 Deciders deciders(const char* name) {
@@ -74,8 +74,8 @@ std::vector<Sample> sample(World world, const std::vector<Stream>& streams, int 
 TEST(QueueingTheory, FixedServicesWaitAsMD1) {
   World world = servers(1);
   world.horizon = units::seconds(8'000);
-  const Sample all = sample(world, {{0.6 / kService_s, fixed}}, 2).front();
-  const double expected = all.load() / (2 * (1 - all.load())) * kService_s;
+  const Sample all = sample(world, {{0.6 / kServiceSeconds, fixed}}, 2).front();
+  const double expected = all.load() / (2 * (1 - all.load())) * kServiceSeconds;
   EXPECT_NEAR(all.wait_s, expected, expected * 0.01);
 }
 
@@ -84,7 +84,7 @@ TEST(QueueingTheory, ExponentialServicesWaitAsMM1) {
   World world = servers(1);
   world.deciders = deciders("fcfs");
   world.horizon = units::seconds(20'000);
-  const Sample all = sample(world, {{0.5 / kService_s, exponential}}, 2).front();
+  const Sample all = sample(world, {{0.5 / kServiceSeconds, exponential}}, 2).front();
   const double expected = all.load() / (1 - all.load()) * all.service_s;
   EXPECT_NEAR(all.wait_s, expected, expected * 0.01);
 }
@@ -96,7 +96,7 @@ TEST(QueueingTheory, EveryWaitFollowsLindleysRecursion) {
     World world = servers(1);
     world.deciders = deciders(policy);
     world.horizon = units::seconds(200);
-    const auto all = serve(world, Crowd({{0.8 / kService_s, exponential}}, 5));
+    const auto all = serve(world, Crowd({{0.8 / kServiceSeconds, exponential}}, 5));
     ASSERT_GT(all.size(), 15'000U);
     for (std::size_t i = 1; i < all.size() && all[i].served; ++i) {
       const units::Nanos left =
@@ -120,8 +120,8 @@ TEST(QueueingTheory, PriorityClassesWaitAsCobhamSays) {
   world.pool.policy.ahead = 0;
   world.horizon = units::seconds(15'000);
   const auto all = sample(world,
-                          {{0.25 / kService_s, exponential, units::ClassId(0), true},
-                           {0.25 / kService_s, two_sizes, units::ClassId(1)}},
+                          {{0.25 / kServiceSeconds, exponential, units::ClassId(0), true},
+                           {0.25 / kServiceSeconds, two_sizes, units::ClassId(1)}},
                           2);
   const double residual = (all[0].per_s * all[0].squared_s2 + all[1].per_s * all[1].squared_s2) / 2;
   const double first = residual / (1 - all[0].load());
@@ -150,7 +150,7 @@ TEST(QueueingTheory, RefusalsAtTheInFlightLimitAreErlangs) {
     double came = 0;
     double refused = 0;
     double offered_s = 0;
-    for (const Served& each : serve(world, Crowd({{2 / kService_s, service}}, 9))) {
+    for (const Served& each : serve(world, Crowd({{2 / kServiceSeconds, service}}, 9))) {
       came += 1;
       refused += each.refused ? 1 : 0;
       offered_s += static_cast<double>(each.service.value()) / 1e9;
