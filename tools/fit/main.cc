@@ -7,6 +7,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "profiles.h"
@@ -20,7 +22,8 @@ using tidegate::fit::Subject;
 using tidegate::fitting::Sample;
 
 struct Options {
-  std::string profiles;
+  std::vector<std::string> profiles;
+  std::vector<std::string> renames;  // FROM=TO
   std::string out;
   std::int64_t folds = 5;
   std::uint64_t seed = 1;
@@ -57,6 +60,30 @@ void print_errors(const char* kind, std::vector<double> errors) {
   };
   fmt::print("{:5} {:7} unseen points: median {:.2f} %, p90 {:.2f} %, p99 {:.2f} %\n", kind,
              errors.size(), at(0.5), at(0.9), at(0.99));
+}
+
+// The name that the GPU goes by in the catalogue.
+std::string renamed(const std::string& gpu, const Options& options) {
+  for (const std::string& each : options.renames) {
+    const std::size_t equals = each.find('=');
+    if (each.substr(0, equals) == gpu) return each.substr(equals + 1);
+  }
+  return gpu;
+}
+
+// All files together; what several have is taken from the first of them.
+tidegate::units::Result<Profiles> read_all(const Options& options) {
+  Profiles all;
+  for (const std::string& path : options.profiles) {
+    auto profiles = tidegate::fit::read_profiles(path);
+    if (!profiles) return profiles;
+    for (auto& [subject, profile] : *profiles) {
+      Subject own = subject;
+      own.gpu = renamed(subject.gpu, options);
+      all.try_emplace(own, std::move(profile));
+    }
+  }
+  return all;
 }
 
 bool write_laws(const Profiles& profiles, const Options& options) {
@@ -97,8 +124,14 @@ int main(int argc, char** argv) {
   CLI::App app{
       "Fit the step-time law to measured profiles and report the error on unseen points.\n"
       "Example: fit iteration_time.csv.gz --out catalogue/step_laws.csv"};
-  app.add_option("profiles", options.profiles, "CSV of measured steps, plain, .gz or .zst")
+  app.add_option("profiles", options.profiles,
+                 "CSVs of measured steps, plain, .gz or .zst; what several have is taken from the "
+                 "first")
       ->required();
+  app.add_option("--rename", options.renames, "FROM=TO: another name for a GPU")
+      ->check([](const std::string& given) {
+        return given.find('=') == std::string::npos ? "write FROM=TO" : std::string();
+      });
   app.add_option("--out", options.out, "write the coefficients to this CSV");
   app.add_option("--folds", options.folds, "folds of the cross-validation")
       ->check(CLI::Range(2, 100));
@@ -110,7 +143,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  const auto profiles = tidegate::fit::read_profiles(options.profiles);
+  const auto profiles = read_all(options);
   if (!profiles) {
     fmt::print(stderr, "fit: {}: {}\n", profiles.error().where, profiles.error().message);
     return 2;
