@@ -8,7 +8,13 @@
 // are like the run (as many sequences, mean and spread of their lengths within a third of the
 // run's). Simulated steps read KV memory that much more slowly; nothing is fitted to the run.
 //
-//   vllm_replay REQUESTS.csv[.gz] RUN GPU MODEL KV_TOKENS MAX_SEQUENCES [SKEW.csv[.gz]]
+// The law also takes a step with prompts and decodes for the sum of its parts, as most of the
+// catalogue was measured. One attention call over both takes longer. MIXED.csv, whole iterations by
+// the same authors, says how much: the median of measured time less the law's over its points that
+// are like the run (sequences and lengths as above, chunks within a third of the mean prompt).
+// Simulated steps that have any prompt take that much longer.
+//
+//   vllm_replay REQUESTS RUN GPU MODEL KV_TOKENS MAX_SEQUENCES [SKEW [MIXED]]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,6 +27,7 @@
 
 #include "baselines/registry.h"
 #include "catalogue/catalogue.h"
+#include "cost/step_law.h"
 #include "sim/simulator.h"
 #include "tables/csv.h"
 #include "units/integer.h"
@@ -60,6 +67,13 @@ struct Setup {
   std::int64_t kv_tokens = 0;
   std::int64_t sequences = 0;
   std::string skew;
+  std::string mixed;
+};
+
+// What the law leaves out, from measurements of its parts.
+struct Corrections {
+  units::Ppm attention{units::kMillion};  // over unequal lengths
+  units::Nanos mixed{0};                  // of a step with prompts beside decodes
 };
 
 constexpr std::int64_t kStepTokens = 2'048;
@@ -160,15 +174,19 @@ units::Result<std::vector<SkewPoint>> read_skew(const Setup& setup) {
   return points;
 }
 
+// As many sequences as memory holds of that length, at most as many as may run.
+double residents(const Setup& setup, const Spread& lengths) {
+  return std::min(static_cast<double>(setup.sequences),
+                  static_cast<double>(setup.kv_tokens) / lengths.mean);
+}
+
 // How much longer attention takes than at equal lengths, in millionths.
 units::Result<units::Ppm> slowdown_of(const Setup& setup, const std::vector<Measured>& rows) {
   if (setup.skew.empty()) return units::Ppm(units::kMillion);
   const auto points = read_skew(setup);
   if (!points) return tl::unexpected(points.error());
   const Spread wanted = lengths_of(rows);
-  // As many as memory holds of that length, at most as many as may run.
-  const double resident = std::min(static_cast<double>(setup.sequences),
-                                   static_cast<double>(setup.kv_tokens) / wanted.mean);
+  const double resident = residents(setup, wanted);
   std::vector<double> ratios;
   for (const SkewPoint& point : *points) {
     const Spread lengths = point.lengths();
@@ -187,15 +205,104 @@ units::Result<units::Ppm> slowdown_of(const Setup& setup, const std::vector<Meas
   return units::Ppm(std::llround(median * 1e6));
 }
 
-units::Result<sim::World> world_of(const Setup& setup, units::Ppm slowdown) {
+units::Result<catalogue::Law> law_of(const Setup& setup) {
   const auto& catalogue = catalogue::Catalogue::bundled();
   const catalogue::Placement placement{.gpu = catalogue.gpu(setup.gpu),
                                        .model = catalogue.model(setup.model)};
   if (placement.gpu == nullptr || placement.model == nullptr) {
     return units::error("catalogue", "knows no " + setup.model + " on " + setup.gpu);
   }
+  return catalogue.law(placement);
+}
+
+// A step of the profile: a chunk of one prompt beside decodes of equal length.
+struct MixedPoint {
+  double chunk = 0;
+  double prior = 0;
+  double decodes = 0;
+  double context = 0;
+  double time_ms = 0;
+
+  cost::StepShape shape() const {
+    cost::StepShape made;
+    made.add_chunk(Tokens(std::llround(prior)), Tokens(std::llround(chunk)));
+    made.decodes = std::llround(decodes);
+    made.kv_tokens = std::llround(decodes * context);
+    return made;
+  }
+};
+
+units::Result<std::vector<MixedPoint>> read_mixed(const Setup& setup) {
+  auto csv = tables::Csv::open(setup.mixed);
+  if (!csv) return tl::unexpected(csv.error());
+  std::map<std::string, std::size_t> at;
+  for (const char* name : {"gpu", "model", "tp", "prefill_tokens", "prefill_prior_context",
+                           "decode_seqs", "decode_context", "time_ms"}) {
+    const auto column = csv->require(name);
+    if (!column) return tl::unexpected(column.error());
+    at[name] = *column;
+  }
+  std::vector<MixedPoint> points;
+  while (true) {
+    const auto more = csv->next();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) break;
+    const std::string run = fmt::format("{}/{}", csv->text(at["gpu"]), csv->text(at["model"]));
+    if (run != setup.run || csv->text(at["tp"]) != "1") continue;
+    const auto number = [&](const char* name) { return csv->number(at[name], 0, 1e9).value_or(0); };
+    points.push_back({number("prefill_tokens"), number("prefill_prior_context"),
+                      number("decode_seqs"), number("decode_context"), number("time_ms")});
+  }
+  return points;
+}
+
+double mean_prompt(const std::vector<Measured>& rows) {
+  double sum = 0;
+  for (const Measured& row : rows) sum += static_cast<double>(row.input);
+  return sum / static_cast<double>(rows.size());
+}
+
+// How much longer a step with prompts beside decodes takes than the sum of its parts.
+units::Result<units::Nanos> mixed_of(const Setup& setup, const std::vector<Measured>& rows) {
+  if (setup.mixed.empty()) return units::Nanos(0);
+  const auto law = law_of(setup);
+  if (!law) return tl::unexpected(law.error());
+  const auto points = read_mixed(setup);
+  if (!points) return tl::unexpected(points.error());
+  const Spread lengths = lengths_of(rows);
+  const double prompt = mean_prompt(rows);
+  std::vector<double> extra_ms;
+  for (const MixedPoint& point : *points) {
+    const bool alike = within_a_third(point.decodes, residents(setup, lengths)) &&
+                       within_a_third(point.context, lengths.mean) &&
+                       within_a_third(point.chunk, prompt) && point.prior <= prompt;
+    if (!alike) continue;
+    const auto predicted = cost::predict(law->coefficients, point.shape()).value();
+    extra_ms.push_back(std::max(0.0, point.time_ms - static_cast<double>(predicted) / 1e6));
+  }
+  if (extra_ms.empty()) return units::error(setup.mixed, "has no point like the run");
+  std::sort(extra_ms.begin(), extra_ms.end());
+  const double median = extra_ms[extra_ms.size() / 2];
+  std::fputs(
+      fmt::format("prompts beside decodes: {:.2f} ms more, {} points\n", median, extra_ms.size())
+          .c_str(),
+      stdout);
+  return units::Nanos(std::llround(median * 1e6));
+}
+
+units::Result<Corrections> corrections_of(const Setup& setup, const std::vector<Measured>& rows) {
+  const auto attention = slowdown_of(setup, rows);
+  if (!attention) return tl::unexpected(attention.error());
+  const auto mixed = mixed_of(setup, rows);
+  if (!mixed) return tl::unexpected(mixed.error());
+  return Corrections{*attention, *mixed};
+}
+
+units::Result<sim::World> world_of(const Setup& setup, const Corrections& corrections) {
   const auto policy = baselines::policy("vllm-v1");
-  const catalogue::Law law = catalogue.law(placement);
+  const auto found = law_of(setup);
+  if (!found) return tl::unexpected(found.error());
+  const catalogue::Law& law = *found;
   sim::World world;
   world.deciders = {policy->engine, policy->pool, policy->own_batching};
   domain::ServiceClass any;
@@ -206,8 +313,9 @@ units::Result<sim::World> world_of(const Setup& setup, units::Ppm slowdown) {
   sim::EngineModel engine;
   engine.gpu = setup.gpu;
   engine.true_law = law.coefficients;
-  engine.true_law.per_kv_token_fs =
-      units::multiply_divide(law.coefficients.per_kv_token_fs, slowdown.value(), units::kMillion);
+  engine.true_law.per_kv_token_fs = units::multiply_divide(
+      law.coefficients.per_kv_token_fs, corrections.attention.value(), units::kMillion);
+  engine.true_law.prefill_fs += corrections.mixed.value() * 1'000'000;
   engine.batch.spec.law = engine.true_law;
   engine.batch.spec.calibrated = true;
   engine.batch.spec.limits = {units::Blocks(setup.kv_tokens / 16), setup.sequences,
@@ -268,8 +376,9 @@ void print_row(const char* name, double simulated, double measured) {
 
 int replay(const Setup& setup) {
   const auto rows = read_requests(setup);
-  const auto slowdown = rows ? slowdown_of(setup, *rows) : tl::unexpected(rows.error());
-  const auto world = slowdown ? world_of(setup, *slowdown) : tl::unexpected(slowdown.error());
+  const auto corrections = rows ? corrections_of(setup, *rows) : tl::unexpected(rows.error());
+  const auto world =
+      corrections ? world_of(setup, *corrections) : tl::unexpected(corrections.error());
   if (!world) {
     std::fputs((world.error().where + ": " + world.error().message + "\n").c_str(), stderr);
     return 2;
@@ -289,12 +398,14 @@ int replay(const Setup& setup) {
 }  // namespace tidegate
 
 int main(int argc, char** argv) {
-  if (argc < 7 || argc > 8) {
-    std::fputs("vllm_replay REQUESTS RUN GPU MODEL KV_TOKENS MAX_SEQUENCES [SKEW]\n", stderr);
+  if (argc < 7 || argc > 9) {
+    std::fputs("vllm_replay REQUESTS RUN GPU MODEL KV_TOKENS MAX_SEQUENCES [SKEW [MIXED]]\n",
+               stderr);
     return 2;
   }
   tidegate::Setup setup{
-      argv[1], argv[2], argv[3], argv[4], std::atoll(argv[5]), std::atoll(argv[6]), ""};
-  if (argc == 8) setup.skew = argv[7];
+      argv[1], argv[2], argv[3], argv[4], std::atoll(argv[5]), std::atoll(argv[6]), "", ""};
+  if (argc > 7) setup.skew = argv[7];
+  if (argc > 8) setup.mixed = argv[8];
   return tidegate::replay(setup);
 }

@@ -23,6 +23,7 @@ using tidegate::fitting::Sample;
 
 struct Options {
   std::vector<std::string> profiles;
+  std::vector<std::string> parts;    // files of which mixed steps are left out
   std::vector<std::string> renames;  // FROM=TO
   std::string out;
   std::int64_t folds = 5;
@@ -71,16 +72,34 @@ std::string renamed(const std::string& gpu, const Options& options) {
   return gpu;
 }
 
-// All files together; what several have is taken from the first of them.
+// Adds what is in the file; a subject that is there already stays as it is.
+tidegate::units::Result<void> add_file(const std::string& path, bool only_parts,
+                                       const Options& options, Profiles& all) {
+  auto profiles = tidegate::fit::read_profiles(path);
+  if (!profiles) return tl::unexpected(profiles.error());
+  for (auto& [subject, profile] : *profiles) {
+    Subject own = subject;
+    own.gpu = renamed(subject.gpu, options);
+    if (only_parts) {
+      std::erase_if(profile.samples, [](const Sample& sample) {
+        return sample.shape.prefill_tokens > 0 && sample.shape.decodes > 0;
+      });
+    }
+    all.try_emplace(own, std::move(profile));
+  }
+  return {};
+}
+
 tidegate::units::Result<Profiles> read_all(const Options& options) {
   Profiles all;
   for (const std::string& path : options.profiles) {
-    auto profiles = tidegate::fit::read_profiles(path);
-    if (!profiles) return profiles;
-    for (auto& [subject, profile] : *profiles) {
-      Subject own = subject;
-      own.gpu = renamed(subject.gpu, options);
-      all.try_emplace(own, std::move(profile));
+    if (const auto added = add_file(path, false, options, all); !added) {
+      return tl::unexpected(added.error());
+    }
+  }
+  for (const std::string& path : options.parts) {
+    if (const auto added = add_file(path, true, options, all); !added) {
+      return tl::unexpected(added.error());
     }
   }
   return all;
@@ -128,6 +147,8 @@ int main(int argc, char** argv) {
                  "CSVs of measured steps, plain, .gz or .zst; what several have is taken from the "
                  "first")
       ->required();
+  app.add_option("--parts", options.parts,
+                 "More of them, of which steps with both prompts and decodes are left out");
   app.add_option("--rename", options.renames, "FROM=TO: another name for a GPU")
       ->check([](const std::string& given) {
         return given.find('=') == std::string::npos ? "write FROM=TO" : std::string();
