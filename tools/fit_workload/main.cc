@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,15 @@ bool write_file(const std::string& path, const std::string& text) {
   return static_cast<bool>(out);
 }
 
+// Says whether the file holds exactly this text.
+bool same_as(const std::string& path, const std::string& text) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string there{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  const bool same = in && there == text;
+  fmt::print("{}: {}\n", path, same ? "the same, byte for byte" : "differs");
+  return same;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -106,6 +116,8 @@ int main(int argc, char** argv) {
   std::string out;
   app.add_option("traces", folder, "Folder of the traces")->required();
   app.add_option("--out", out, "Folder to write workload_profiles.csv and workload_kinds.csv to");
+  std::string check;
+  app.add_option("--check", check, "Folder whose tables to compare with what the fit gives");
   CLI11_PARSE(app, argc, argv);
   const auto fitted = fit_all(folder);
   if (!fitted) {
@@ -119,6 +131,10 @@ int main(int argc, char** argv) {
       10, fitted->profiles.front().rank_load};
   const auto profiles = tidegate::tools::profiles_csv(fitted->profiles, mixed);
   const auto kinds = tidegate::tools::kinds_csv(fitted->profiles);
+  if (!check.empty()) {
+    const bool same_profiles = same_as(check + "/workload_profiles.csv", profiles);
+    return same_as(check + "/workload_kinds.csv", kinds) && same_profiles ? 0 : 1;
+  }
   if (out.empty()) {
     fmt::print("\n{}\n{}", profiles, kinds);
     return 0;
