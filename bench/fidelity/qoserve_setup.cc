@@ -5,12 +5,15 @@
 // the highest rate with at most 1 % of them, and the same for a square wave of 2 and 5 requests a
 // second in turns of 15 minutes.
 //
-//   qoserve_setup AZURE_CODE.csv[.gz] [POLICY...]
+//   qoserve_setup AZURE_CODE.csv[.gz] HOURS [POLICY...]
+//
+// where requests arrive for so many hours.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,9 +31,8 @@ using units::Nanos;
 using units::Tokens;
 
 constexpr std::int64_t kNanosecond = 1'000'000;  // femtoseconds
-constexpr int kArrivalSeconds = 3'600;
 constexpr int kTurnSeconds = 900;
-constexpr int kSeeds = 2;
+constexpr int kSeeds = 3;
 constexpr double kAllowed = 0.01;
 
 // Their law in our form (docs/fidelity.md says what differs).
@@ -69,7 +71,7 @@ std::vector<domain::ServiceClass> tiers() {
   return all;
 }
 
-sim::World world_of(const std::string& policy_name, std::uint64_t seed) {
+sim::World world_of(const std::string& policy_name, std::uint64_t seed, int arrival_seconds) {
   const auto policy = baselines::policy(policy_name);
   sim::World world;
   world.deciders = {policy->engine, policy->pool, policy->own_batching};
@@ -90,7 +92,7 @@ sim::World world_of(const std::string& policy_name, std::uint64_t seed) {
   world.engines = {engine};
   world.physics.telemetry_period = units::seconds(1);  // there is nothing to choose between
   world.physics.step_noise = units::Ppm(20'000);
-  world.horizon = units::seconds(2 * kArrivalSeconds + 1'800);
+  world.horizon = units::seconds(2 * arrival_seconds + 1'800);
   return world;
 }
 
@@ -106,6 +108,7 @@ domain::Promise promise_of(const domain::ServiceClass& service_class, Instant ar
 struct Load {
   double rate = 1;
   double other_rate = 1;
+  int seconds = 3'600;  // how long requests arrive
 };
 
 struct Source {
@@ -118,14 +121,14 @@ struct Source {
 
   // An exponential gap at the present rate, from the beginning of a turn on where it would pass it.
   bool advance() {
-    while (now < kArrivalSeconds) {
+    while (now < load.seconds) {
       const int turn = static_cast<int>(now) / kTurnSeconds;
       const double rate = turn % 2 == 0 ? load.rate : load.other_rate;
       const double uniform = (static_cast<double>(prng.below(1'000'000'000)) + 0.5) / 1e9;
       const double at = now - std::log(uniform) / rate;
       const double end = (turn + 1) * static_cast<double>(kTurnSeconds);
       now = std::min(at, end);
-      if (at < end) return now < kArrivalSeconds;
+      if (at < end) return now < load.seconds;
     }
     return false;
   }
@@ -151,7 +154,8 @@ double broken(const std::string& policy, const workload::Trace& trace, const Loa
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const auto source =
         std::make_shared<Source>(Source{.trace = trace, .load = load, .prng = units::Prng(seed)});
-    sim::Simulator simulator(world_of(policy, seed), [source] { return source->next(); }, {"m"});
+    sim::Simulator simulator(world_of(policy, seed, load.seconds),
+                             [source] { return source->next(); }, {"m"});
     sum += 1 - simulator.run().totals.attainment_offered();
   }
   return sum / kSeeds;
@@ -159,32 +163,34 @@ double broken(const std::string& policy, const workload::Trace& trace, const Loa
 
 // Up to 6 requests a second, to a quarter of one: in whole steps first, then between the last one
 // that keeps 99 % and the next.
-double highest_rate(const std::string& policy, const workload::Trace& trace, double whole) {
+double highest_rate(const std::string& policy, const workload::Trace& trace, int seconds,
+                    double whole) {
   double highest = whole;
   for (double rate = whole + 0.25; rate < whole + 1; rate += 0.25) {
-    if (broken(policy, trace, {rate, rate}) > kAllowed) break;
+    if (broken(policy, trace, {rate, rate, seconds}) > kAllowed) break;
     highest = rate;
   }
   return highest;
 }
 
-void report(const std::string& policy, const workload::Trace& trace) {
+void report(const std::string& policy, const workload::Trace& trace, int seconds) {
   std::fputs(fmt::format("| {} |", policy).c_str(), stdout);
   double whole = 0;
   for (double rate = 1; rate <= 6; rate += 1) {
-    const double share = broken(policy, trace, {rate, rate});
+    const double share = broken(policy, trace, {rate, rate, seconds});
     if (share <= kAllowed) whole = rate;
     std::fputs(fmt::format(" {:.1f} % |", share * 100).c_str(), stdout);
     std::fflush(stdout);
   }
-  const double wave = broken(policy, trace, {2, 5});
+  const double wave = broken(policy, trace, {2, 5, seconds});
   std::fputs(
-      fmt::format(" {:.2f} | {:.1f} % |\n", highest_rate(policy, trace, whole), wave * 100).c_str(),
+      fmt::format(" {:.2f} | {:.1f} % |\n", highest_rate(policy, trace, seconds, whole), wave * 100)
+          .c_str(),
       stdout);
   std::fflush(stdout);
 }
 
-int compare(const std::string& path, std::vector<std::string> policies) {
+int compare(const std::string& path, int seconds, std::vector<std::string> policies) {
   const auto trace = workload::read_trace(path);
   if (!trace || trace->rows.empty()) {
     const std::string why = trace ? "it has no rows" : trace.error().message;
@@ -201,7 +207,7 @@ int compare(const std::string& path, std::vector<std::string> policies) {
   std::fputs("| broken at, requests/s | 1 | 2 | 3 | 4 | 5 | 6 | highest with 1 % | square wave |\n",
              stdout);
   std::fputs("| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", stdout);
-  for (const std::string& each : policies) report(each, *trace);
+  for (const std::string& each : policies) report(each, *trace, seconds);
   return 0;
 }
 
@@ -209,9 +215,10 @@ int compare(const std::string& path, std::vector<std::string> policies) {
 }  // namespace tidegate
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fputs("qoserve_setup AZURE_CODE.csv[.gz] [POLICY...]\n", stderr);
+  const int hours = argc < 3 ? 0 : std::atoi(argv[2]);
+  if (hours < 1 || hours > 24) {
+    std::fputs("qoserve_setup AZURE_CODE.csv[.gz] HOURS [POLICY...]\n", stderr);
     return 2;
   }
-  return tidegate::compare(argv[1], {argv + 2, argv + argc});
+  return tidegate::compare(argv[1], hours * 3'600, {argv + 3, argv + argc});
 }
