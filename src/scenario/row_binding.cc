@@ -106,6 +106,12 @@ units::Result<void> RowBinding::check(const workload::Trace& trace) const {
                       "add model: NAME to this entry or the name to 'models'",
                       trace.names[row.model]));
     }
+    if (!item_->service_class && row.service_class != 0 && !classes_[row.service_class]) {
+      return fail(
+          fmt::format("the trace names the class '{}', which the scenario does not have; "
+                      "add class: NAME to this entry or the name to 'classes'",
+                      trace.names[row.service_class]));
+    }
   }
   const Filled columns = filled(trace);
   if (columns.unnamed_tenant && item_->tenants.empty() && config_->tenants.size() > 1) {

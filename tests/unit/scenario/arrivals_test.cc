@@ -169,12 +169,15 @@ TEST_F(Arrivals, UnclearRows) {
   trace("t.csv", "arrival_seconds,input_tokens,output_tokens\n0,1,1\n");
   trace("n.csv", "arrival_seconds,input_tokens,output_tokens,tenant,model\n0,1,1,who,a\n");
   trace("m.csv", "arrival_seconds,input_tokens,output_tokens,tenant,model\n0,1,1,acme,what\n");
+  trace("c.csv", "arrival_seconds,input_tokens,output_tokens,tenant,model,class\n0,1,1,acme,a,x\n");
   EXPECT_THAT(problem("workload: [{trace: t.csv, model: a}]\n"),
               HasSubstr("s.yaml:5: the trace does not say whose its requests are"));
   EXPECT_THAT(problem("workload: [{trace: t.csv, tenant: acme}]\n"),
               HasSubstr("s.yaml:5: the trace does not say which model"));
   EXPECT_THAT(problem("workload: [{trace: n.csv}]\n"), HasSubstr("the tenant 'who'"));
   EXPECT_THAT(problem("workload: [{trace: m.csv}]\n"), HasSubstr("the model 'what'"));
+  EXPECT_THAT(problem("workload: [{trace: c.csv}]\n"), HasSubstr("the class 'x'"));
+  EXPECT_EQ(problem("workload: [{trace: c.csv, class: chat}]\n"), "");
 }
 
 // A bad row is an error with the trace's own file and line.
