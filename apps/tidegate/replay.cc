@@ -33,6 +33,37 @@ int complain(const units::Error& error) {
   return kWrongInput;
 }
 
+// A configuration of the journal: the first one says who decides.
+units::Result<void> follow(const journal::Configuration& configuration, const std::string& path,
+                           Replayed& replayed) {
+  if (!replayed.replay) {
+    const auto policy = baselines::policy(configuration.policy);
+    if (!policy) return units::error(path, policy.error().message);
+    replayed.policy = configuration.policy;
+    replayed.replay.emplace(configuration.pool, policy->pool);
+    return {};
+  }
+  const bool same_policy = configuration.policy == replayed.policy;
+  if (same_policy && replayed.replay->reconfigure(configuration.pool)) return {};
+  return units::error(path,
+                      "a later configuration has another policy, other models or other bounds than "
+                      "the first; this file was not written by one run");
+}
+
+units::Result<void> take(const journal::Record& record, const std::string& path,
+                         Replayed& replayed) {
+  if (const auto* configuration = std::get_if<journal::Configuration>(&record)) {
+    return follow(*configuration, path, replayed);
+  }
+  const auto* step = std::get_if<journal::Step>(&record);
+  if (step == nullptr) return {};
+  if (!replayed.replay) {
+    return units::error(path, "no configuration comes before the first event");
+  }
+  replayed.divergence = replayed.replay->feed(*step);
+  return {};
+}
+
 units::Result<Replayed> run(const std::string& path) {
   auto reader = journal::Reader::open(path);
   if (!reader) return tl::unexpected(reader.error());
@@ -43,24 +74,8 @@ units::Result<Replayed> run(const std::string& path) {
     if (!read) return tl::unexpected(read.error());
     replayed.torn = *read == journal::ReadEnd::kTorn;
     if (*read != journal::ReadEnd::kRecord) break;
-    if (const auto* configuration = std::get_if<journal::Configuration>(&record)) {
-      if (!replayed.replay) {
-        const auto policy = baselines::policy(configuration->policy);
-        if (!policy) return units::error(path, policy.error().message);
-        replayed.policy = configuration->policy;
-        replayed.replay.emplace(configuration->pool, policy->pool);
-      } else if (configuration->policy != replayed.policy ||
-                 !replayed.replay->reconfigure(configuration->pool)) {
-        return units::error(path,
-                            "a later configuration has another policy, other models or other "
-                            "bounds than the first; this file was not written by one run");
-      }
-    } else if (const auto* step = std::get_if<journal::Step>(&record)) {
-      if (!replayed.replay) {
-        return units::error(path, "no configuration comes before the first event");
-      }
-      replayed.divergence = replayed.replay->feed(*step);
-    }
+    const auto taken = take(record, path, replayed);
+    if (!taken) return tl::unexpected(taken.error());
   }
   if (!replayed.replay) return units::error(path, "the journal is empty");
   return replayed;

@@ -1,7 +1,6 @@
-#include <cmath>
-
 #include "config/scenario_schema.h"
 #include "config/suggestion.h"
+#include "workload/exact_math.h"
 
 namespace tidegate::config {
 namespace {
@@ -33,7 +32,7 @@ std::optional<LengthLaw> read_length(Section& parent, const char* key) {
   LengthLaw law;
   law.kind = workload::LengthKind::kLognormal;
   law.median = *p50;
-  law.spread = std::log(*p90 / *p50) / kNinetieth;
+  law.spread = workload::exact_log(*p90 / *p50) / kNinetieth;
   return law;
 }
 
