@@ -8,8 +8,8 @@ namespace {
 
 void add_groups(std::vector<Group>& sums, const std::vector<Group>& parts) {
   for (const auto& [name, totals] : parts) {
-    const auto found =
-        std::find_if(sums.begin(), sums.end(), [&](const Group& g) { return g.first == name; });
+    const auto found = std::find_if(sums.begin(), sums.end(),
+                                    [&key = name](const Group& g) { return g.first == key; });
     if (found == sums.end()) {
       sums.emplace_back(name, totals);
     } else {
