@@ -40,8 +40,8 @@ sim::World world_for(const scenario::Prepared& prepared, const Job& job) {
 // The policy's name, with what it knows.
 void label(const Job& job, report::Run& run) {
   run.policy = job.policy;
-  if (job.oracles.lengths) run.oracles.push_back("lengths");
-  if (job.oracles.times) run.oracles.push_back("times");
+  if (job.oracles.lengths) run.oracles.emplace_back("lengths");
+  if (job.oracles.times) run.oracles.emplace_back("times");
   for (const std::string& each : run.oracles) run.policy += "+" + each;
 }
 

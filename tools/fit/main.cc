@@ -72,6 +72,10 @@ std::string renamed(const std::string& gpu, const Options& options) {
   return gpu;
 }
 
+bool is_mixed(const Sample& sample) {
+  return sample.shape.prefill_tokens > 0 && sample.shape.decodes > 0;
+}
+
 // Adds what is in the file; a subject that is there already stays as it is.
 tidegate::units::Result<void> add_file(const std::string& path, bool only_parts,
                                        const Options& options, Profiles& all) {
@@ -80,11 +84,7 @@ tidegate::units::Result<void> add_file(const std::string& path, bool only_parts,
   for (auto& [subject, profile] : *profiles) {
     Subject own = subject;
     own.gpu = renamed(subject.gpu, options);
-    if (only_parts) {
-      std::erase_if(profile.samples, [](const Sample& sample) {
-        return sample.shape.prefill_tokens > 0 && sample.shape.decodes > 0;
-      });
-    }
+    if (only_parts) std::erase_if(profile.samples, is_mixed);
     all.try_emplace(own, std::move(profile));
   }
   return {};
