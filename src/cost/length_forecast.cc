@@ -36,7 +36,8 @@ Remaining remaining(const domain::Footprint& footprint, Tokens produced) {
     squares += units::Int128{rest} * rest;
   }
   if (count == 0) return beyond_forecast(produced, room);
-  const units::Int128 variance = (squares * count - units::Int128{sum} * sum) / (count * count);
+  const units::Int128 variance =
+      (squares * count - units::Int128{sum} * sum) / (units::Int128{count} * count);
   return {Tokens(units::divide_up(sum, count)), units::narrow_saturating(variance)};
 }
 

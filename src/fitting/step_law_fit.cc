@@ -111,9 +111,18 @@ std::optional<units::Error> problem_with(std::span<const Sample> samples) {
 }
 
 double quantile(std::vector<double>& values, double q) {
-  const auto rank = static_cast<std::ptrdiff_t>(q * static_cast<double>(values.size() - 1) + 0.5);
+  const auto rank = std::lround(q * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), values.begin() + rank, values.end());
   return values[static_cast<std::size_t>(rank)];
+}
+
+Candidate best_of_two_knees(std::span<const Sample> samples, Candidate best) {
+  for (std::size_t i = 0; i < kGrid.size(); ++i) {
+    for (std::size_t j = i + 1; j < kGrid.size(); ++j) {
+      keep_better(best, fit_with(samples, {kGrid[i], kGrid[j]}), 1.0);
+    }
+  }
+  return best;
 }
 
 }  // namespace
@@ -127,13 +136,7 @@ units::Result<StepLawFit> fit_step_law(std::span<const Sample> samples, int most
     keep_better(best, one, kKneeGain);
   }
   if (most_knees >= 2 && samples.size() >= kSamplesForTwoKnees) {
-    Candidate two = best;
-    for (std::size_t i = 0; i < kGrid.size(); ++i) {
-      for (std::size_t j = i + 1; j < kGrid.size(); ++j) {
-        keep_better(two, fit_with(samples, {kGrid[i], kGrid[j]}), 1.0);
-      }
-    }
-    keep_better(best, two, kKneeGain);
+    keep_better(best, best_of_two_knees(samples, best), kKneeGain);
   }
   return StepLawFit{best.law, error_of(best.law, samples)};
 }

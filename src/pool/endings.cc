@@ -141,7 +141,7 @@ void PoolScheduler::finish(SlotIndex slot, const Refusal& end, const domain::Usa
                        end.outcome == Outcome::kRejectedInvalid;
   settle(entry, usage, refused);
   counters_.ended += 1;
-  decisions_.push_back(
+  decisions_.emplace_back(
       domain::End{entry.request.id, end.outcome, end.reason, end.full, jittered(end.drains_in)});
   table_.free(slot);
 }

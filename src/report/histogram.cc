@@ -14,7 +14,7 @@ std::size_t bucket_of(std::uint64_t value, int bits) {
   const int width = static_cast<int>(std::bit_width(value));
   if (width <= bits) return static_cast<std::size_t>(value);
   const int shift = width - bits - 1;
-  const auto octave = static_cast<std::size_t>(shift + 1);
+  const auto octave = static_cast<std::size_t>(shift) + 1;
   return (octave << bits) + static_cast<std::size_t>((value >> shift) - (std::uint64_t{1} << bits));
 }
 

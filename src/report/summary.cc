@@ -7,13 +7,13 @@ namespace tidegate::report {
 namespace {
 
 void add_groups(std::vector<Group>& sums, const std::vector<Group>& parts) {
-  for (const auto& [name, totals] : parts) {
+  for (const Group& part : parts) {
     const auto found = std::find_if(sums.begin(), sums.end(),
-                                    [&key = name](const Group& g) { return g.first == key; });
+                                    [&](const Group& g) { return g.first == part.first; });
     if (found == sums.end()) {
-      sums.emplace_back(name, totals);
+      sums.push_back(part);
     } else {
-      found->second.add(totals);
+      found->second.add(part.second);
     }
   }
 }

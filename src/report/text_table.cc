@@ -105,7 +105,7 @@ void TextTable::add(std::vector<std::string> cells) {
   rows_.push_back({std::move(cells), false});
 }
 
-void TextTable::note(std::string line) {
+void TextTable::note(const std::string& line) {
   rows_.push_back({{printable(line)}, true});
 }
 

@@ -24,7 +24,7 @@ class TextTable {
   // REQUIRES: as many cells as the head has.
   void add(std::vector<std::string> cells);
   // A line of its own below the last row, not aligned.
-  void note(std::string line);
+  void note(const std::string& line);
   // Cells are made printable(); columns are two spaces apart.
   std::string str() const;
 

@@ -30,7 +30,7 @@ workload::GeneratorSpec spec_of(const config::ScenarioConfig& config,
 
 // A trace from its `start` on, faster or slower by the rate's scale.
 sim::Arrivals replay(const config::ScenarioConfig& config, const config::WorkloadItem& item,
-                     std::shared_ptr<const workload::Trace> trace, double load) {
+                     const std::shared_ptr<const workload::Trace>& trace, double load) {
   const double scale = item.rate_scale * load;
   const RowBinding binding(config, item, trace->names);
   const auto first =
@@ -103,9 +103,7 @@ units::Result<Sources> Sources::open(const config::ScenarioConfig& config) {
   for (const config::WorkloadItem& item : config.workload) {
     if (item.generator) {
       const auto made = workload::Generator::create(spec_of(config, item));
-      if (!made) {
-        return units::error(item.where, made.error().where + ": " + made.error().message);
-      }
+      if (!made) return units::error(item.where, made.error().where + ": " + made.error().message);
       sources.traces_.push_back(nullptr);
       continue;
     }

@@ -125,11 +125,11 @@ std::string remedy(const ScenarioConfig& config, std::size_t model) {
   for (const std::int64_t degree : std::array<std::int64_t, 4>{2, 4, 8, 16}) {
     if (degree <= config.models[model].tensor_parallel) continue;
     other.models[model].tensor_parallel = degree;
-    for (const config::PoolEntry& entry : config.pool) {
-      if (entry.count >= degree && engine_model(other, model, entry.gpu)) {
-        return fmt::format("set tensor_parallel: {}", degree);
-      }
-    }
+    const bool fits =
+        std::any_of(config.pool.begin(), config.pool.end(), [&](const config::PoolEntry& entry) {
+          return entry.count >= degree && engine_model(other, model, entry.gpu);
+        });
+    if (fits) return fmt::format("set tensor_parallel: {}", degree);
   }
   return "add GPUs with more memory to the pool";
 }

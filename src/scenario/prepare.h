@@ -30,6 +30,6 @@ struct Prepared {
 
 // Fails with every problem and its place: a bad row of a trace, a model that fits no GPU, a fault
 // of an engine that does not exist.
-tl::expected<Prepared, config::LoadErrors> prepare(config::ScenarioConfig config);
+tl::expected<Prepared, config::LoadErrors> prepare(config::ScenarioConfig given);
 
 }  // namespace tidegate::scenario

@@ -10,7 +10,7 @@ namespace tidegate::workload {
 namespace {
 
 constexpr units::Nanos kLongestRun = units::seconds(366LL * 86'400);
-constexpr units::Nanos kLongestThinkTime = units::seconds(7 * 86'400);
+constexpr units::Nanos kLongestThinkTime = units::seconds(7LL * 86'400);
 constexpr units::Tokens kLongestInput{100'000'000};
 
 // Holds the first failure; written so that a value that is not a number fails as well.

@@ -120,7 +120,6 @@ RateCurve curve_of(const GeneratorSpec& spec) {
   const ShapeSpec& s = spec.shape;
   switch (s.pattern) {
     case Pattern::kSteady:
-      break;
     case Pattern::kFlood:
       break;
     case Pattern::kSquare:

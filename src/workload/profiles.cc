@@ -92,7 +92,7 @@ class Reader {
     LengthLaw law;
     law.kind = LengthKind::kTable;
     law.low = units::Tokens(0);
-    law.high = units::Tokens(kMostTokens);
+    law.high = units::Tokens(static_cast<std::int64_t>(kMostTokens));
     law.table = points(name);
     const auto checked = check(law);
     if (!checked) note({csv_.where(), std::string(name) + ": " + checked.error().message});

@@ -43,8 +43,8 @@ struct Profile {
 };
 
 // Reads the two tables. Fails with file:line on a bad row.
-units::Result<std::vector<Profile>> read_profiles(std::string_view profiles,
-                                                  std::string_view kinds);
+units::Result<std::vector<Profile>> read_profiles(std::string_view profile_text,
+                                                  std::string_view kind_text);
 
 // The ones compiled in.
 const std::vector<Profile>& shipped_profiles();

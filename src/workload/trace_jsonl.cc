@@ -15,9 +15,14 @@ using simdjson::dom::element;
 using tables::LineReader;
 using units::Result;
 
+struct Names {
+  const char* own;
+  const char* other;
+};
+
 // The first of two names that the row has, as a number in [0, most].
-Result<double> number(const LineReader& lines, element row, const char* own, const char* other,
-                      double most) {
+Result<double> number(const LineReader& lines, element row, const Names& names, double most) {
+  const auto [own, other] = names;
   double value = 0;
   const char* name = row[own].error() == simdjson::SUCCESS ? own : other;
   if (row[name].get(value) == simdjson::SUCCESS && std::isfinite(value) && value >= 0 &&
@@ -51,11 +56,11 @@ Result<bool> append_hashes(const LineReader& lines, element row, TraceRow& out, 
 Result<bool> append_row(const LineReader& lines, element row, Trace& trace) {
   // Mooncake's "timestamp" is in milliseconds, our own "arrival_seconds" in seconds.
   const bool own = row["arrival_seconds"].error() == simdjson::SUCCESS;
-  auto arrival = number(lines, row, "arrival_seconds", "timestamp", own ? kMostSeconds : 4e12);
+  auto arrival = number(lines, row, {"arrival_seconds", "timestamp"}, own ? kMostSeconds : 4e12);
   if (!arrival) return tl::unexpected(arrival.error());
-  auto input = number(lines, row, "input_tokens", "input_length", double{kMostTokens});
+  auto input = number(lines, row, {"input_tokens", "input_length"}, double{kMostTokens});
   if (!input) return tl::unexpected(input.error());
-  auto output = number(lines, row, "output_tokens", "output_length", double{kMostTokens});
+  auto output = number(lines, row, {"output_tokens", "output_length"}, double{kMostTokens});
   if (!output) return tl::unexpected(output.error());
   TraceRow out;
   out.arrival = from_seconds(own ? *arrival : *arrival / 1e3);

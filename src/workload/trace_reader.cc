@@ -20,7 +20,7 @@ units::Result<bool> is_jsonl(const std::string& path) {
 
 // Times count from the first arrival when the trace carries dates.
 void rebase(Trace& trace) {
-  constexpr units::Nanos kYear = units::seconds(365 * 86'400);
+  constexpr units::Nanos kYear = units::seconds(365LL * 86'400);
   if (trace.rows.empty() || trace.rows.front().arrival < kYear) return;
   const units::Nanos zero = trace.rows.front().arrival;
   for (TraceRow& row : trace.rows) row.arrival -= zero;

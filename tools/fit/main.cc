@@ -18,7 +18,6 @@ namespace {
 
 using tidegate::fit::Profile;
 using tidegate::fit::Profiles;
-using tidegate::fit::Subject;
 using tidegate::fitting::Sample;
 
 struct Options {

@@ -16,7 +16,7 @@ using workload::Profile;
 
 namespace {
 
-constexpr double kTrial_s = 4 * 3600;      // of generated requests, to compare their mean
+constexpr double kTrialS = 4 * 3600;       // of generated requests, to compare their mean
 constexpr double kRequestsPerS = 1;        // the published sessions have no common clock
 constexpr double kUsualContext = 200'000;  // sessions that go beyond had a wider context window
 // The tool and system prompts, which deployments share over sessions, are this long or longer in
@@ -88,7 +88,7 @@ void match_mean_input(Profile& profile, double mean) {
   std::int64_t high = sessions.longest_input.value();
   for (int i = 0; i < 12; ++i) {
     sessions.longest_input = units::Tokens(low + (high - low) / 2);
-    const double found = describe_generated(profile, kTrial_s).input.mean;
+    const double found = describe_generated(profile, kTrialS).input.mean;
     (found < mean ? low : high) = sessions.longest_input.value();
   }
 }

@@ -19,9 +19,9 @@ using workload::Profile;
 
 namespace {
 
-constexpr std::int64_t kWindow_s = 600;
-constexpr std::int64_t kLengthWindow_s = 21'600;
-constexpr std::int64_t kDay_s = 86'400;
+constexpr std::int64_t kWindowS = 600;
+constexpr std::int64_t kLengthWindowS = 21'600;
+constexpr std::int64_t kDayS = 86'400;
 constexpr std::size_t kOwnKinds = 8;  // clients with a kind of their own
 constexpr std::size_t kGroups = 4;    // kinds of the others
 constexpr int kDrawsPerTable = 200;   // to mix tables
@@ -76,8 +76,8 @@ units::Result<void> read_rates(const std::string& path, Data& data) {
   for (const auto& [begin, rate] : total) sum += rate;
   std::map<std::int64_t, std::pair<double, int>> by_time;
   for (const auto& [begin, rate] : total) {
-    by_time[begin % kDay_s].first += rate;
-    ++by_time[begin % kDay_s].second;
+    by_time[begin % kDayS].first += rate;
+    ++by_time[begin % kDayS].second;
   }
   for (const auto& [time, s] : by_time) {
     data.day_curve[time] = s.first / s.second / (sum / data.windows);
@@ -131,7 +131,7 @@ std::vector<Weighted> mixture(const std::vector<const Client*>& clients, Select 
   for (const Client* client : clients) {
     for (const auto& [begin, table] : client->tables) {
       const workload::LengthLaw& law = select(table);
-      const double weight = rate_in(*client, begin, kLengthWindow_s);
+      const double weight = rate_in(*client, begin, kLengthWindowS);
       if (law.table.empty() || weight <= 0) continue;
       for (int i = 0; i < kDrawsPerTable; ++i) {
         const double u = (i + 0.5) / kDrawsPerTable;
@@ -164,9 +164,9 @@ Drift drift_of(const Client& client, const Data& data) {
   std::vector<double> rates;
   const std::int64_t first = client.windows.begin()->first;
   const std::int64_t last = client.windows.rbegin()->first;
-  for (std::int64_t t = first; t <= last; t += kWindow_s) {
+  for (std::int64_t t = first; t <= last; t += kWindowS) {
     const auto w = client.windows.find(t);
-    const auto curve = data.day_curve.find(t % kDay_s);
+    const auto curve = data.day_curve.find(t % kDayS);
     if (curve == data.day_curve.end()) continue;
     rates.push_back((w == client.windows.end() ? 0 : w->second.rate) / curve->second);
   }
@@ -212,7 +212,7 @@ workload::ArrivalLaw arrivals_of(const std::vector<const Client*>& clients, cons
   law.gap_cv = std::clamp(weighted_quantile(cvs, 0.5), 0.1, 20.0);
   law.drift_sigma = weighted_quantile(sigmas, 0.5);
   law.drift_memory = weighted_quantile(memories, 0.5);
-  law.drift_window_ns = static_cast<double>(kWindow_s) * 1e9;
+  law.drift_window_ns = static_cast<double>(kWindowS) * 1e9;
   return law;
 }
 
@@ -270,7 +270,7 @@ workload::TraceStatistics describe_tables(const std::vector<const Client*>& clie
   return s;
 }
 
-void add_groups(std::vector<const Client*> rest, const std::string& model, const Data& data,
+void add_groups(const std::vector<const Client*>& rest, const std::string& model, const Data& data,
                 Profile& profile) {
   std::vector<std::pair<double, const Client*>> by_length;
   double load = 0;

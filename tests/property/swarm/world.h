@@ -88,13 +88,13 @@ class World {
 
   void tell_pool(const domain::Event& event);
   void send_down(std::variant<domain::Assign, domain::Abort> message, units::EngineId to);
-  void send_up(std::size_t engine, const domain::Event& event);
-  void serve(std::size_t engine);
-  void join(std::size_t engine);
+  void send_up(std::size_t index, const domain::Event& event);
+  void serve(std::size_t index);
+  void join(std::size_t index);
   void make_trouble();
-  void crash(std::size_t engine);
-  void drain(std::size_t engine);
-  void talk_nonsense(std::size_t engine);
+  void crash(std::size_t index);
+  void drain(std::size_t index);
+  void talk_nonsense(std::size_t index);
   void heal();
   void check_end();
   void note(invariants::Violations found);

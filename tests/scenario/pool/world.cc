@@ -126,27 +126,27 @@ domain::OnOverload overload(const std::string& text) {
   throw std::runtime_error("on_overload is reject, queue or downgrade: " + text);
 }
 
+domain::Tenant tenant_from(const Line& line) {
+  const auto limit = [&](const std::string& key) -> std::optional<std::int64_t> {
+    if (!line.values.contains(key)) return std::nullopt;
+    return line.number(key, 0);
+  };
+  domain::Tenant tenant;
+  tenant.id = units::TenantId(static_cast<std::uint64_t>(line.id));
+  tenant.weight = line.number("weight", 1);
+  tenant.on_overload = overload(line.text("on_overload", "reject"));
+  tenant.limits.requests_per_min = limit("requests_per_min");
+  if (const auto tokens = limit("tokens_per_min")) tenant.limits.tokens_per_min = Tokens(*tokens);
+  tenant.limits.in_flight = limit("in_flight");
+  tenant.limits.queued = limit("queued");
+  return tenant;
+}
+
 PoolConfig World::configure(const Script& script) {
   PoolConfig config;
   config.models = {units::ModelId(0)};
   for (const Line& line : script.settings) {
-    if (line.word == "tenant") {
-      domain::Tenant tenant;
-      tenant.id = units::TenantId(static_cast<std::uint64_t>(line.id));
-      tenant.weight = line.number("weight", 1);
-      tenant.on_overload = overload(line.text("on_overload", "reject"));
-      const auto limit = [&](const std::string& key) -> std::optional<std::int64_t> {
-        if (!line.values.contains(key)) return std::nullopt;
-        return line.number(key, 0);
-      };
-      tenant.limits.requests_per_min = limit("requests_per_min");
-      if (const auto tokens = limit("tokens_per_min")) {
-        tenant.limits.tokens_per_min = Tokens(*tokens);
-      }
-      tenant.limits.in_flight = limit("in_flight");
-      tenant.limits.queued = limit("queued");
-      config.tenants.push_back(tenant);
-    }
+    if (line.word == "tenant") config.tenants.push_back(tenant_from(line));
     if (line.word == "policy") {
       config.limits.max_queued = line.number("queued", config.limits.max_queued);
       config.policy.share_slack = Nanos(line.nanos("slack", config.policy.share_slack.value()));

@@ -435,7 +435,7 @@ TEST(Scheduler, FloorOfTheOldestLeavesStepsToTheUrgent) {
   world.submit(3, prompt_due(world, 128, milliseconds(200)));
   const units::Instant arrival = world.now();
   while (world.tokens[3].empty()) ASSERT_TRUE(world.step());
-  EXPECT_LE(world.tokens[3][0], arrival + milliseconds(35 * 4));
+  EXPECT_LE(world.tokens[3][0], arrival + milliseconds(35LL * 4));
 }
 
 // An older long prompt gets its part of the time, a tile for every four at least, however many come

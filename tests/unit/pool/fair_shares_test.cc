@@ -11,7 +11,7 @@ namespace {
 
 // A server that always takes the first in line; requests are priced in nanoseconds.
 struct Server {
-  Server(std::vector<std::int64_t> weights, units::Nanos slack)
+  Server(const std::vector<std::int64_t>& weights, units::Nanos slack)
       : room(1, weights, 4'096, slack), served(weights.size(), 0), price(4'096, 0) {
     for (SlotIndex i = 4'096; i > 0; --i) free.push_back(i - 1);
   }

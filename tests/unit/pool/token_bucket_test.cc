@@ -9,9 +9,10 @@ namespace {
 
 // A bucket that gets one unit every 100 ns, counted nanosecond by nanosecond.
 struct NaiveBucket {
-  std::int64_t level_ns = 20 * 100;  // in units of 1/100 token
+  std::int64_t level_ns = 20LL * 100;  // in units of 1/100 token
   void pass(std::int64_t ns) {
-    for (std::int64_t i = 0; i < ns; ++i) level_ns = std::min<std::int64_t>(20 * 100, level_ns + 1);
+    for (std::int64_t i = 0; i < ns; ++i)
+      level_ns = std::min<std::int64_t>(20LL * 100, level_ns + 1);
   }
   bool take(std::int64_t n) {
     if (level_ns < n * 100) return false;
@@ -39,7 +40,7 @@ TEST(TokenBucket, AgreesWithCountingEveryNanosecond) {
     if (granted && prng.chance(units::Ppm(500'000))) {
       const std::int64_t used = prng.between(0, 25);
       bucket.settle(taken, used, now);
-      naive.level_ns = std::min<std::int64_t>(20 * 100, naive.level_ns + (taken - used) * 100);
+      naive.level_ns = std::min<std::int64_t>(20LL * 100, naive.level_ns + (taken - used) * 100);
     }
   }
 }

@@ -111,7 +111,7 @@ TEST(Timeline, WritesItsSchema) {
   run.timeline.at(at, 0).kv_used.sample(80);
   run.timeline.at(at, 0).kv_used.sample(20);
   report.runs.push_back(run);
-  report.runs.push_back(report::Run());
+  report.runs.emplace_back();
 
   const auto parsed = boost::json::parse(json(report));
   const auto& timeline = parsed.at("runs").at(0).at("timeline");

@@ -11,7 +11,7 @@
 namespace tidegate::scenario {
 
 inline std::string test_folder(const std::string& name) {
-  const std::string folder =
+  std::string folder =
       (std::filesystem::temp_directory_path() / ("tidegate_scenario_" + name)).string();
   std::filesystem::create_directories(folder);
   return folder;
