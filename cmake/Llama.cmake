@@ -5,7 +5,8 @@
 #   3. FetchContent of the source, from .deps/llama.cpp where that exists, else from GitHub. The
 #      only one used with TIDEGATE_CUDA or TIDEGATE_LLAMA_PROVIDER=source.
 # Sets TIDEGATE_LLAMA_LIBRARIES to the folder of the backends that are loaded at run time; empty
-# when they are linked in.
+# when they are linked in. With TIDEGATE_CUDA they are loaded: such a program also starts, and
+# computes on the CPU, on a machine without NVIDIA's driver.
 set(TIDEGATE_LLAMA_TAG "v0.4.0")
 set(TIDEGATE_LLAMA_PROVIDER "auto" CACHE STRING
     "Where llama.cpp comes from: auto, installed, npm or source")
@@ -49,6 +50,33 @@ function(_tidegate_llama_npm found)
   set(${found} TRUE PARENT_SCOPE)
 endfunction()
 
+# Settles what llama.cpp asks for to build its CUDA backend, in the caller's scope.
+macro(_tidegate_llama_cuda)
+  find_package(CUDAToolkit)
+  if(NOT CUDAToolkit_FOUND OR NOT CUDAToolkit_NVCC_EXECUTABLE)
+    message(FATAL_ERROR "TIDEGATE_CUDA needs the CUDA toolkit (nvcc, cudart, cublas), which is not "
+                        "here. Name its folder with -DCUDAToolkit_ROOT=DIR, or leave "
+                        "TIDEGATE_CUDA off")
+  endif()
+  if(NOT CMAKE_CUDA_COMPILER)
+    set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
+  endif()
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    # The GPUs of this machine, where it has any; else llama.cpp's list of the usual ones, which
+    # takes several times as long to compile.
+    execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE _no_gpu OUTPUT_QUIET ERROR_QUIET)
+    if(_no_gpu STREQUAL "0")
+      set(CMAKE_CUDA_ARCHITECTURES native)
+    endif()
+  endif()
+  set(GGML_CUDA ON)
+  set(GGML_CUDA_NCCL OFF)  # for one model over several GPUs, which an engine here does not do
+  set(BUILD_SHARED_LIBS ON)
+  set(GGML_BACKEND_DL ON)
+  set(GGML_NATIVE OFF)  # llama.cpp does not combine it with loaded backends; AVX2 is taken then
+  set(TIDEGATE_LLAMA_LIBRARIES "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" PARENT_SCOPE)
+endmacro()
+
 function(_tidegate_llama_source)
   include(FetchContent)
   if(EXISTS "${_llama_source}/CMakeLists.txt")
@@ -62,7 +90,7 @@ function(_tidegate_llama_source)
   set(LLAMA_BUILD_IS_DEV OFF)
   set(GGML_OPENMP OFF)
   if(TIDEGATE_CUDA)
-    set(GGML_CUDA ON)
+    _tidegate_llama_cuda()
   endif()
   FetchContent_Declare(llama GIT_REPOSITORY https://github.com/ggml-org/llama.cpp.git
     GIT_TAG "${TIDEGATE_LLAMA_TAG}" GIT_SHALLOW TRUE)

@@ -53,17 +53,30 @@ def our_sources(build):
     return found
 
 
-def include_closure(path, seen):
+def include_folders(command):
+    """The -I folders of a compile command."""
+    words = shlex.split(command)
+    return [pathlib.Path(word[2:] or words[i + 1])
+            for i, word in enumerate(words) if word.startswith("-I")]
+
+
+def quoted(path, name, folders):
+    """The file that an include of "name" in the file at path means, or nothing."""
+    for base in ((ROOT / path).parent, *folders):
+        if (base / name).is_file():
+            return (base / name).resolve()
+    return None
+
+
+def include_closure(path, folders, seen):
     """Adds the file and all of our headers that it reaches to seen."""
     if path in seen:
         return
     seen.add(path)
     for name in INCLUDE.findall((ROOT / path).read_bytes()):
-        for base in (ROOT / "src", (ROOT / path).parent):
-            target = (base / name.decode()).resolve()
-            if target.is_file() and target.is_relative_to(ROOT):
-                include_closure(target.relative_to(ROOT), seen)
-                break
+        target = quoted(path, name.decode(), folders)
+        if target and target.is_relative_to(ROOT):
+            include_closure(target.relative_to(ROOT), folders, seen)
 
 
 def configurations(path):
@@ -79,7 +92,7 @@ def key_of(path, command, version):
     for configuration in configurations(path):
         digest.update(configuration.read_bytes())
     files = set()
-    include_closure(path, files)
+    include_closure(path, include_folders(command), files)
     for name in sorted(files):
         digest.update(str(name).encode() + b"\0" + (ROOT / name).read_bytes() + b"\0")
     return digest.hexdigest()
@@ -125,25 +138,27 @@ def families(commands):
 class Unit:
     """Sources written one after another into one file, with the flags they are compiled with."""
 
-    def __init__(self, folder, sources, flags):
+    def __init__(self, folder, sources, flags, folders):
         self.folder, self.sources, self.flags = folder, sources, flags
+        self.folders = folders  # by source, where its quoted includes are looked for
         self.starts = []  # the line of the unit before each source's first
 
     def with_sources(self, sources):
-        return Unit(self.folder, sources, self.flags)
+        return Unit(self.folder, sources, self.flags, self.folders)
 
     def write(self):
         """Our text stands in the main file itself, because some checks look nowhere else. A header
-        that an earlier source included is left out, else each would be a duplicate."""
+        that an earlier source included is left out, else each would be a duplicate. Quoted includes
+        are written out: folders of different sources hold different headers of one name."""
         included, lines, self.starts = set(), [], []
         for source in self.sources:
             self.starts.append(len(lines))
             own = set()
             for line in (ROOT / source).read_text().splitlines():
                 match = ANY_INCLUDE.match(line)
-                beside = (ROOT / source).parent / match[2] if match else None
-                if match and match[1] == '"' and beside.is_file():
-                    line = f'#include "{beside}"'
+                if match and match[1] == '"':
+                    target = quoted(source, match[2], self.folders.get(source, []))
+                    line = f'#include "{target}"' if target else line
                 own |= {line} if match else set()
                 lines.append("" if match and line in included else line)
             included |= own
@@ -195,7 +210,7 @@ def settle(unit):
     verdicts = []
     for source in together:
         files = set()
-        include_closure(source, files)
+        include_closure(source, unit.folders[source], files)
         guilty = output and (not named or any(ROOT / name in named for name in files))
         verdicts.append((source, output if guilty else ""))
         output = output and (" " if guilty else output)
@@ -209,7 +224,7 @@ def canary(folder):
              "second.cc": ("#include <vector>\nusing std::vector;\n", "misc-unused-using-decls")}
     for name, (text, _) in wrong.items():
         (folder / name).write_text(text)
-    said = Unit(folder, [folder / name for name in wrong], ["-std=c++20"]).lint()
+    said = Unit(folder, [folder / name for name in wrong], ["-std=c++20"], {}).lint()
     for name, (_, check) in wrong.items():
         if not re.search(rf"{name}:\d+.*\[{check}", said):
             sys.exit(f"lint: {TIDY} does not find {check} where it must:\n{said}")
@@ -228,9 +243,10 @@ def run_all(commands, keys, cache, jobs):
     with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         folder = pathlib.Path(name)
         canary(folder)
+        folders = {source: include_folders(command) for source, command in commands.items()}
         for sources, flags in families(commands):
             while sources:
-                units = [Unit(folder, share, flags) for share in split(sources, jobs)]
+                units = [Unit(folder, share, flags, folders) for share in split(sources, jobs)]
                 sources = []
                 for verdicts, left in pool.map(settle, units):
                     sources += left

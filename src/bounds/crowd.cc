@@ -104,7 +104,8 @@ std::vector<Crowd> crowds(std::span<const Job> jobs, std::size_t most) {
   }
   for (auto& [shape, members] : by_shape) {
     if (count > most) {
-      cut(std::move(members), members.size() * most / count, result);
+      const std::size_t share = members.size() * most / count;
+      cut(std::move(members), share, result);
     } else {
       for (const Job* job : members) result.push_back({*job, 1});
     }

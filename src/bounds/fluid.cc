@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <queue>
+#include <utility>
 #include <vector>
 
 namespace tidegate::bounds {
@@ -60,21 +61,31 @@ std::vector<double> factors(std::span<const Job> jobs, std::span<const Group> gr
   return result;
 }
 
+// The times between which one of the job's options could run.
+std::pair<double, double> reach_of(const Job& job) {
+  std::pair<double, double> reach = {std::numeric_limits<double>::infinity(), 0};
+  for (const Option& option : job.options) {
+    for (const Part& part : option.parts) {
+      reach.first = std::min(reach.first, part.release_s);
+      reach.second = std::max(reach.second, part.due_s);
+    }
+  }
+  return reach;
+}
+
 Surrogate surrogate(std::span<const Job> jobs, std::span<const Group> groups, Resource resource) {
   const std::vector<double> factor = factors(jobs, groups, resource);
   Surrogate result;
   for (std::size_t g = 0; g < groups.size(); ++g) result.rate += factor[g] * groups[g].engines;
   for (const Job& job : jobs) {
     if (job.options.empty() || job.weight <= 0) continue;
-    Item item{0, std::numeric_limits<double>::infinity(), job.weight};
+    const auto [begin, due] = reach_of(job);
+    Item item{due, std::numeric_limits<double>::infinity(), job.weight};
     for (const Option& option : job.options) {
       item.work = std::min(item.work, factor[option.group] * need(option, resource));
-      for (const Part& part : option.parts) {
-        item.due = std::max(item.due, part.due_s);
-        result.begin = std::min(result.begin, part.release_s);
-      }
     }
-    result.end = std::max(result.end, item.due);
+    result.begin = std::min(result.begin, begin);
+    result.end = std::max(result.end, due);
     result.needed += item.work;
     if (item.work > 0) {
       result.items.push_back(item);

@@ -123,15 +123,18 @@ class Programme {
     return loads;
   }
 
+  void find_overfull(std::size_t group, std::size_t resource,
+                     std::vector<PricedWindow>& found) const {
+    for (const Span& span : overfull(loads(group, resource), groups_[group].engines, kRowsAtOnce)) {
+      found.push_back({group, static_cast<Resource>(resource), span.begin_s, span.end_s, 0});
+    }
+  }
+
   // Adds rows for windows that the present choice overfills; false when there is none.
   bool add_overfull() {
     std::vector<PricedWindow> found;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      for (std::size_t k = 0; k < kResourceCount; ++k) {
-        for (const Span& span : overfull(loads(g, k), groups_[g].engines, kRowsAtOnce)) {
-          found.push_back({g, static_cast<Resource>(k), span.begin_s, span.end_s, 0});
-        }
-      }
+      for (std::size_t k = 0; k < kResourceCount; ++k) find_overfull(g, k, found);
     }
     for (const PricedWindow& window : found) add(window);
     return !found.empty();

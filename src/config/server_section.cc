@@ -20,7 +20,7 @@ std::string readable_file(Section& section, const std::string& key, const std::s
   section.require(key, "add " + key + ": FILE.pem");
   const auto text = section.text(key);
   if (!text) return "";
-  const std::string path = (std::filesystem::path(folder) / *text).string();
+  std::string path = (std::filesystem::path(folder) / *text).string();
   if (!std::ifstream(path)) {
     section.problem(key, "the file '" + path + "' cannot be read",
                     "name a PEM file; a relative path counts from the configuration's folder");

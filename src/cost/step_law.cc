@@ -90,13 +90,6 @@ Nanos predict(const StepCoefficients& law, const StepShape& shape) {
   return Nanos(units::divide_narrow(fs + kFemtosPerNano - 1, kFemtosPerNano));
 }
 
-Tokens largest_chunk(const StepCoefficients& law, const StepShape& shape, Tokens context,
-                     Nanos budget, Tokens limit) {
-  return largest(limit.value(), [&](std::int64_t chunk) {
-    return predict(law, with_chunk(shape, context, chunk)) <= budget;
-  });
-}
-
 StepLaw::StepLaw(const StepCoefficients& law, bool calibrated)
     : law_(law),
       observed_(calibrated ? kPriorCalibrated : kPriorUncalibrated),

@@ -33,12 +33,6 @@ struct StepShape {
 // every count. Never overflows.
 units::Nanos predict(const domain::StepCoefficients& law, const StepShape& shape);
 
-// The largest chunk in [0, limit] that can be added to `shape` behind `context` tokens so that
-// predict() stays <= budget; 0 if none. predict() is monotone in the chunk, so this is a bisection:
-// O(log limit), exact, and it holds for any shape of the law.
-units::Tokens largest_chunk(const domain::StepCoefficients& law, const StepShape& shape,
-                            units::Tokens context, units::Nanos budget, units::Tokens limit);
-
 // The coefficients of an engine together with what was learned while it ran.
 class StepLaw {
  public:
@@ -48,7 +42,9 @@ class StepLaw {
   units::Nanos mean(const StepShape& shape) const;
   // The q90 of the step time: mean() x the learned spread. Deadlines are protected with this one.
   units::Nanos guarded(const StepShape& shape) const;
-  // As the free function, with guarded() in place of predict().
+  // The largest chunk in [0, limit] that can be added to `shape` behind `context` tokens so that
+  // guarded() stays <= budget; 0 if none. guarded() is monotone in the chunk, so this is a
+  // bisection: O(log limit), exact, and it holds for any shape of the law.
   units::Tokens largest_chunk(const StepShape& shape, units::Tokens context, units::Nanos budget,
                               units::Tokens limit) const;
 

@@ -225,7 +225,7 @@ void ServerShell::take_over(DecisionLoop& loop, Prepared prepared, const ReloadD
   done({settings->version, {}});
 }
 
-void ServerShell::reload_failed(ReloadResult result, const ReloadDone& done) {
+void ServerShell::reload_failed(const ReloadResult& result, const ReloadDone& done) {
   metrics_->configuration(result.version, true);
   for (const units::Error& each : result.problems) {
     log_->warning("config_not_reloaded", each.where + ": " + each.message);

@@ -85,7 +85,7 @@ class ServerShell {
   };
   static units::Result<Prepared> prepare(LoadedConfig loaded);
   void take_over(DecisionLoop& loop, Prepared prepared, const ReloadDone& done);
-  void reload_failed(ReloadResult result, const ReloadDone& done);
+  void reload_failed(const ReloadResult& result, const ReloadDone& done);
 
   Options options_;
   CurrentSettings current_;

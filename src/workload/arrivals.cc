@@ -18,15 +18,14 @@ double next_level(double level, double memory, bool first, units::Prng& prng) {
 
 }  // namespace
 
-Arrivals::Arrivals(const RateCurve& curve, units::Nanos length, const ArrivalLaw& law,
-                   double mean_count, std::uint64_t seed)
+Arrivals::Arrivals(const RateCurve& curve, units::Nanos length, const ArrivalPlan& plan)
     : curve_(&curve),
-      law_(law),
-      gaps_(law.gap_kind, law.gap_cv),
-      gap_prng_(seed),
-      drift_prng_(seed ^ 0x6472696674ULL),
+      law_(plan.law),
+      gaps_(plan.law.gap_kind, plan.law.gap_cv),
+      gap_prng_(plan.seed),
+      drift_prng_(plan.seed ^ 0x6472696674ULL),
       length_ns_(static_cast<double>(length.value())) {
-  TIDEGATE_CHECK(mean_count > 0);
+  TIDEGATE_CHECK(plan.mean_count > 0);
   if (law_.drift_sigma <= 0) law_.drift_window_ns = length_ns_;
   // A first walk over the path for its sum; the second, in next(), draws the same path again.
   units::Prng walk = drift_prng_;
@@ -39,7 +38,7 @@ Arrivals::Arrivals(const RateCurve& curve, units::Nanos length, const ArrivalLaw
     sum += exact_exp(law_.drift_sigma * level) * (after - before);
     before = after;
   }
-  base_rate_ = mean_count / sum;
+  base_rate_ = plan.mean_count / sum;
   enter_window();
   first_rate_ = rate_;
 }

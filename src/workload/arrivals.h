@@ -19,12 +19,17 @@ struct ArrivalLaw {
   double drift_window_ns = 600e9;
 };
 
+struct ArrivalPlan {
+  ArrivalLaw law;
+  double mean_count = 1;   // arrivals over the run
+  std::uint64_t seed = 0;  // of everything drawn
+};
+
 class Arrivals {
  public:
-  // Mean arrivals over the run, and the seed of everything drawn. The curve must outlive it.
-  // O(length / drift window). REQUIRES: mean_count > 0.
-  Arrivals(const RateCurve& curve, units::Nanos length, const ArrivalLaw& law, double mean_count,
-           std::uint64_t seed);
+  // Over a run of `length`. The curve must outlive it. O(length / drift window).
+  // REQUIRES: mean_count > 0.
+  Arrivals(const RateCurve& curve, units::Nanos length, const ArrivalPlan& plan);
 
   // The next arrival in nanoseconds, not before the last; kNever after the run. O(windows passed).
   double next();

@@ -137,6 +137,16 @@ RateCurve flood_curve(const GeneratorSpec& spec) {
   return window_curve({spec.shape.begin, spec.shape.duration, 0, 1}, spec.length);
 }
 
+// A client before its streams are made.
+struct NewClient {
+  std::string tenant;
+  const ClientKind* kind = nullptr;
+  Name model = 0;
+  double count = 0;  // requests over the run
+  const RateCurve* curve = nullptr;
+  ArrivalLaw law;
+};
+
 }  // namespace
 
 struct Generator::State {
@@ -144,8 +154,7 @@ struct Generator::State {
       : spec(s), profile(p), kinds(kinds_of(p, s)), curve(curve_of(s)), flood(flood_curve(s)) {}
 
   void add_clients(double count);
-  void add_client(const std::string& tenant, double count, const ClientKind& kind, Name model,
-                  const RateCurve& rate_curve, const ArrivalLaw& law);
+  void add_client(const NewClient& added);
   void add_running_sessions(std::uint32_t index, const RateCurve& rate_curve);
   void push(double time_ns, std::uint32_t client, const Conversation* turn);
   Conversation open_session(Client& client);
@@ -200,13 +209,13 @@ Conversation Generator::State::open_session(Client& client) {
   return fresh;
 }
 
-void Generator::State::add_client(const std::string& tenant, double count, const ClientKind& kind,
-                                  Name model, const RateCurve& rate_curve, const ArrivalLaw& law) {
+void Generator::State::add_client(const NewClient& added) {
   const auto index = static_cast<std::uint32_t>(clients.size());
   const std::uint64_t seed = mix(spec.seed, index);
-  clients.push_back({&kind, model, names.intern(tenant), mix(seed, kPrefixStream),
-                     Arrivals(rate_curve, spec.length, law, count / kind.sessions.turns_mean,
-                              mix(seed, kArrivalStream)),
+  const ArrivalPlan plan{added.law, added.count / added.kind->sessions.turns_mean,
+                         mix(seed, kArrivalStream)};
+  clients.push_back({added.kind, added.model, names.intern(added.tenant), mix(seed, kPrefixStream),
+                     Arrivals(*added.curve, spec.length, plan),
                      units::Prng(mix(seed, kContentStream))});
 }
 
@@ -224,12 +233,12 @@ void Generator::State::add_clients(double count) {
   clients.reserve(number + 1);
   for (std::uint32_t i = 0; i < number; ++i) {
     const ClientKind& kind = kinds[kind_of[i]];
-    add_client(profile.name + "-" + std::to_string(i + 1), shares[i] * count * (1 - flood_part),
-               kind, model_name(i), curve, kind.arrivals);
+    add_client({profile.name + "-" + std::to_string(i + 1), &kind, model_name(i),
+                shares[i] * count * (1 - flood_part), &curve, kind.arrivals});
   }
   if (flood_part > 0) {
-    add_client(profile.name + "-flood", count * flood_part, kinds[kind_of[0]], model_name(0), flood,
-               ArrivalLaw{});
+    add_client({profile.name + "-flood", &kinds[kind_of[0]], model_name(0), count * flood_part,
+                &flood, ArrivalLaw{}});
   }
   for (const Share& share : spec.classes) class_names.push_back(names.intern(share.name));
 }

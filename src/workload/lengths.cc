@@ -12,7 +12,7 @@ namespace tidegate::workload {
 
 namespace {
 
-constexpr double kMostTokens = 1e8;
+constexpr double kLongest = 1e8;
 
 bool ascending(const std::vector<Quantile>& table) {
   for (std::size_t i = 0; i + 1 < table.size(); ++i) {
@@ -21,7 +21,7 @@ bool ascending(const std::vector<Quantile>& table) {
     }
   }
   return !table.empty() && table.front().share == 0 && table.back().share == 1 &&
-         table.front().tokens >= 0 && table.back().tokens <= kMostTokens;
+         table.front().tokens >= 0 && table.back().tokens <= kLongest;
 }
 
 // In the logarithm of one more, so that 0 is allowed.
@@ -60,14 +60,14 @@ double unbounded(const LengthLaw& law, double u) {
 
 units::Result<void> check(const LengthLaw& law) {
   if (law.low < units::Tokens(0) || law.high < law.low ||
-      static_cast<double>(law.high.value()) > kMostTokens) {
+      static_cast<double>(law.high.value()) > kLongest) {
     return units::error("low", "the bounds must be 0 <= low <= high <= 100000000 tokens");
   }
   if (law.kind == LengthKind::kTable) {
     if (ascending(law.table)) return {};
     return units::error("table", "the shares must ascend from 0 to 1 and the tokens with them");
   }
-  if (!(law.median > 0 && law.median <= kMostTokens)) {
+  if (!(law.median > 0 && law.median <= kLongest)) {
     return units::error("median", "must be above 0 and at most 100000000 tokens");
   }
   if (!(law.spread > 0 && law.spread <= 100)) {

@@ -81,26 +81,38 @@ double distance_at(Profile& profile, const Target& target, const Point& point) {
   return distance(simulate(profile, target.length_s), target);
 }
 
+struct Found {
+  Point point;
+  double distance = 0;
+};
+
+// Tries all levels of one coordinate; true when one is better by more than 1 %.
+bool improve(Profile& profile, const Target& target, std::size_t coordinate, Found& best) {
+  bool moved = false;
+  Point trial = best.point;
+  for (std::size_t level = 0; level < kLevels[coordinate].size(); ++level) {
+    trial[coordinate] = level;
+    if (level == best.point[coordinate]) continue;
+    const double here = distance_at(profile, target, trial);
+    if (here > best.distance * 0.99) continue;
+    best = {trial, here};
+    moved = true;
+  }
+  return moved;
+}
+
 // From a start, one coordinate after the other is set to its best level until none moves.
 double descend(Profile& profile, const Target& target, Point& point) {
-  double least = distance_at(profile, target, point);
+  Found best{point, distance_at(profile, target, point)};
   for (bool moved = true; moved;) {
     moved = false;
     // Clients are given by the start: they trade against the drift in a long valley.
     for (std::size_t c = target.gap_cv > 0 ? 1 : 2; c < kCoordinates; ++c) {
-      Point trial = point;
-      for (std::size_t level = 0; level < kLevels[c].size(); ++level) {
-        trial[c] = level;
-        if (level == point[c]) continue;
-        const double here = distance_at(profile, target, trial);
-        if (here > least * 0.99) continue;
-        least = here;
-        point = trial;
-        moved = true;
-      }
+      moved = improve(profile, target, c, best) || moved;
     }
   }
-  return least;
+  point = best.point;
+  return best.distance;
 }
 
 }  // namespace

@@ -124,6 +124,13 @@ double rate_in(const Client& client, std::int64_t begin, std::int64_t span) {
   return rate;
 }
 
+void add_draws(const workload::LengthLaw& law, double weight, std::vector<Weighted>& counts) {
+  for (int i = 0; i < kDrawsPerTable; ++i) {
+    const double u = (i + 0.5) / kDrawsPerTable;
+    counts.emplace_back(static_cast<double>(workload::draw(law, u).value()), weight);
+  }
+}
+
 // The counts of all tables of some clients, each weighted by what was sent in its window.
 template <class Select>
 std::vector<Weighted> mixture(const std::vector<const Client*>& clients, Select select) {
@@ -133,10 +140,7 @@ std::vector<Weighted> mixture(const std::vector<const Client*>& clients, Select 
       const workload::LengthLaw& law = select(table);
       const double weight = rate_in(*client, begin, kLengthWindowS);
       if (law.table.empty() || weight <= 0) continue;
-      for (int i = 0; i < kDrawsPerTable; ++i) {
-        const double u = (i + 0.5) / kDrawsPerTable;
-        counts.emplace_back(static_cast<double>(workload::draw(law, u).value()), weight);
-      }
+      add_draws(law, weight, counts);
     }
   }
   return counts;
@@ -321,7 +325,7 @@ units::Result<ServeGen> fit_servegen(const std::string& folder, const std::strin
     profile.kinds.push_back(kind_of(fmt::format("client-{}", i + 1), model, {clients[i]}, data));
   }
   clients.erase(clients.begin(), clients.begin() + static_cast<std::ptrdiff_t>(own));
-  add_groups(std::move(clients), model, data, profile);
+  add_groups(clients, model, data, profile);
   double sum = 0;
   for (const ClientKind& kind : profile.kinds) sum += kind.load;
   for (ClientKind& kind : profile.kinds) kind.load /= sum;

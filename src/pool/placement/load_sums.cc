@@ -51,10 +51,10 @@ void LoadSums::clear() {
 
 void LoadSums::count(const Pledge& pledge, std::int64_t sign) {
   sequences_ += sign;
-  held_ += sign * pledge.held.value();
+  held_ += units::Int128{sign} * pledge.held.value();
   if (pledge.ghost()) return;
-  remaining_ += sign * pledge.remaining.mean.value();
-  variance_ += sign * pledge.remaining.variance;
+  remaining_ += units::Int128{sign} * pledge.remaining.mean.value();
+  variance_ += units::Int128{sign} * pledge.remaining.variance;
   const auto keep_pace = [&](PaceCounts& paces) {
     if (pledge.promise.token_pace <= Nanos(0) || pledge.late) return;
     if (sign > 0) {
@@ -67,7 +67,7 @@ void LoadSums::count(const Pledge& pledge, std::int64_t sign) {
   if (pledge.produced == Tokens(0)) return;
   keep_pace(running_);
   decodes_ += sign;
-  decode_context_ += sign * pledge.context.value();
+  decode_context_ += units::Int128{sign} * pledge.context.value();
 }
 
 void LoadSums::add(const Pledge& pledge) {

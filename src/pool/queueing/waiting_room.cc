@@ -1,6 +1,7 @@
 #include "pool/queueing/waiting_room.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -57,18 +58,17 @@ void WaitingRoom::change_weights(const std::vector<std::int64_t>& weights) {
     if (lane.tenant >= tenants) return std::nullopt;
     return lane_of(lane.model, lane.tenant, lane.band);
   });
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    const Lane& old = lanes_[i];
-    fresh.lanes_[fresh.lane_of(old.model, old.tenant, old.band)] = old;
-  }
+  const auto renumbered = [&](LaneIndex index) {
+    const Lane& lane = lanes_[index];
+    return fresh.lane_of(lane.model, lane.tenant, lane.band);
+  };
+  for (LaneIndex i = 0; i < lanes_.size(); ++i) fresh.lanes_[renumbered(i)] = lanes_[i];
   for (std::size_t model = 0; model < by_model_.size(); ++model) {
     fresh.by_model_[model].waiting = by_model_[model].waiting;
     for (std::size_t band = 0; band < kBandCount; ++band) {
-      for (const LaneIndex index : by_model_[model].active[band]) {
-        const Lane& lane = lanes_[index];
-        fresh.by_model_[model].active[band].push_back(
-            fresh.lane_of(lane.model, lane.tenant, lane.band));
-      }
+      const auto& active = by_model_[model].active[band];
+      std::transform(active.begin(), active.end(),
+                     std::back_inserter(fresh.by_model_[model].active[band]), renumbered);
     }
   }
   std::copy(of_tenant_.begin(), of_tenant_.end(), fresh.of_tenant_.begin());
@@ -208,18 +208,19 @@ Work WaitingRoom::ahead_of(SlotIndex slot, LaneIndex index) const {
       work += counted(sum, searched[next++], index);
     }
   };
-  for (const auto& list : by_model_[own.model].active) {
-    for (const LaneIndex other : list) {
-      const Tier other_tier = tier(lanes_[other], other, least);
-      if (other_tier > own_tier || blocked_[lanes_[other].tenant] != 0) continue;
-      if (other_tier < own_tier) {
-        work += lanes_[other].queue.total(nodes_);
-        continue;
-      }
-      searched[search.count()] = other;
-      search.add(lanes_[other].queue);
-      if (search.count() == SumSearch::kMost) finish_search();
+  const auto add = [&](LaneIndex other) {
+    const Tier other_tier = tier(lanes_[other], other, least);
+    if (other_tier > own_tier || blocked_[lanes_[other].tenant] != 0) return;
+    if (other_tier < own_tier) {
+      work += lanes_[other].queue.total(nodes_);
+      return;
     }
+    searched[search.count()] = other;
+    search.add(lanes_[other].queue);
+    if (search.count() == SumSearch::kMost) finish_search();
+  };
+  for (const auto& list : by_model_[own.model].active) {
+    for (const LaneIndex other : list) add(other);
   }
   finish_search();
   return work;

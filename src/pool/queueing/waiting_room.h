@@ -42,7 +42,7 @@ class WaitingRoom {
   // A blocked tenant's requests keep their places but are not released.
   void set_blocked(std::size_t tenant, bool blocked);
   // Service of a lane, see FairShares::charge().
-  void charge(LaneIndex lane, units::Nanos cost);
+  void charge(LaneIndex index, units::Nanos cost);
 
   bool blocked(std::size_t tenant) const { return blocked_[tenant] != 0; }
 
@@ -85,7 +85,7 @@ class WaitingRoom {
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
     static bool before(const Cursor& a, const Cursor& b);
     void enter(domain::Tier tier);
-    void advance(std::size_t cursor);
+    void advance(std::size_t index);
 
     const WaitingRoom* room_ = nullptr;
     std::size_t model_ = 0;

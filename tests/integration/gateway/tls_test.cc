@@ -34,8 +34,8 @@ config::TlsConfig self_signed(const std::string& name) {
       X509_EXTENSION_free);
   X509_add_ext(certificate.get(), address.get(), -1);
   X509_sign(certificate.get(), key.get(), EVP_sha256());
-  const config::TlsConfig files{::testing::TempDir() + name + ".pem",
-                                ::testing::TempDir() + name + ".key"};
+  config::TlsConfig files{::testing::TempDir() + name + ".pem",
+                          ::testing::TempDir() + name + ".key"};
   FILE* file = std::fopen(files.certificate.c_str(), "w");
   PEM_write_X509(file, certificate.get());
   std::fclose(file);

@@ -70,16 +70,21 @@ sim::Arrivals random_arrivals(std::uint64_t seed, std::uint64_t count) {
   };
 }
 
+void add_assigned(const std::vector<domain::Decision>& decisions,
+                  std::vector<std::uint64_t>& engines) {
+  for (const domain::Decision& decision : decisions) {
+    const auto* assign = std::get_if<domain::Assign>(&decision);
+    if (assign != nullptr) engines.push_back(assign->ref.engine.value());
+  }
+}
+
 // Round-robin gives each of three idle engines every third request.
 TEST(RoutingPool, RoundRobinTakesTurns) {
   sim::World world = small_world("vllm-v1/round-robin", 1);
   std::vector<std::uint64_t> went;
   sim::Simulator simulator(world, random_arrivals(5, 9), {"m"});
   simulator.observe([&](const auto&, const auto&, const auto& decisions, Instant) {
-    for (const domain::Decision& decision : decisions) {
-      const auto* assign = std::get_if<domain::Assign>(&decision);
-      if (assign != nullptr) went.push_back(assign->ref.engine.value());
-    }
+    add_assigned(decisions, went);
   });
   simulator.run();
   EXPECT_EQ(went, (std::vector<std::uint64_t>{0, 1, 2, 0, 1, 2, 0, 1, 2}));

@@ -62,8 +62,8 @@ TEST(PowerOfTwo, PrefersTheEmptierOfTwoDraws) {
   }
   EXPECT_EQ(chosen[0], 0);
   // Five standard deviations of a binomial count with p = 1/3 are 408.
-  EXPECT_NEAR(chosen[1], kDraws / 3, 408);
-  for (const int count : drawn) EXPECT_NEAR(count, kDraws / 3, 408);
+  EXPECT_NEAR(chosen[1], kDraws / 3.0, 408);
+  for (const int count : drawn) EXPECT_NEAR(count, kDraws / 3.0, 408);
 }
 
 }  // namespace

@@ -76,28 +76,36 @@ struct Waiting {
   bool operator>(const Waiting& other) const { return due > other.due; }
 };
 
+using Line = std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>>;
+
+// Works on the earliest deadlines from `now` to `until`. True when something is late.
+bool misses_before(double until, double now, double capacity, Line& line) {
+  while (!line.empty() && now < until) {
+    Waiting first = line.top();
+    line.pop();
+    const double done = std::min(until, now + first.work / capacity);
+    first.work -= (done - now) * capacity;
+    now = done;
+    if (first.work > 1e-9) {
+      line.push(first);
+    } else if (now > first.due + 1e-9) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Everything goes to the earliest deadline, from release to release. True when something is late.
 bool edf_misses(std::vector<Load> loads, double capacity) {
   std::sort(loads.begin(), loads.end(),
             [](const Load& a, const Load& b) { return a.release_s < b.release_s; });
-  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> queue;
+  Line line;
   double now = 0;
   for (std::size_t i = 0; i <= loads.size(); ++i) {
     const double until = i < loads.size() ? loads[i].release_s : 1e9;
-    while (!queue.empty() && now < until) {
-      Waiting first = queue.top();
-      queue.pop();
-      const double done = std::min(until, now + first.work / capacity);
-      first.work -= (done - now) * capacity;
-      now = done;
-      if (first.work > 1e-9) {
-        queue.push(first);
-      } else if (now > first.due + 1e-9) {
-        return true;
-      }
-    }
-    now = std::max(now, until);
-    if (i < loads.size()) queue.push({loads[i].due_s, loads[i].work_s});
+    if (misses_before(until, now, capacity, line)) return true;
+    now = until;
+    if (i < loads.size()) line.push({loads[i].due_s, loads[i].work_s});
   }
   return false;
 }

@@ -21,16 +21,21 @@ std::vector<Load> random_loads(units::Prng& prng) {
   return loads;
 }
 
+double work_between(const std::vector<Load>& loads, double begin_s, double end_s) {
+  double inside = 0;
+  for (const Load& load : loads) {
+    if (load.release_s >= begin_s && load.due_s <= end_s) inside += load.work_s;
+  }
+  return inside;
+}
+
 // The largest excess over all pairs of a release and a due time, one after the other.
 double worst_excess(const std::vector<Load>& loads, double capacity) {
   double worst = 0;
   for (const Load& from : loads) {
     for (const Load& to : loads) {
       if (to.due_s <= from.release_s) continue;
-      double inside = 0;
-      for (const Load& load : loads) {
-        if (load.release_s >= from.release_s && load.due_s <= to.due_s) inside += load.work_s;
-      }
+      const double inside = work_between(loads, from.release_s, to.due_s);
       worst = std::max(worst, inside - capacity * (to.due_s - from.release_s));
     }
   }

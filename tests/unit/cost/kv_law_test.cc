@@ -8,16 +8,18 @@ namespace {
 using units::Blocks;
 using units::Tokens;
 
+void expect_counted(Tokens block, Blocks fixed) {
+  Blocks blocks = fixed;
+  for (std::int64_t tokens = 0; tokens < 100; ++tokens) {
+    EXPECT_EQ(blocks_for({block, fixed}, Tokens(tokens)), blocks);
+    if (tokens % block.value() == 0) blocks += Blocks(1);
+  }
+}
+
 // Law: a sequence takes its fixed blocks and as many as a token-by-token count fills.
 TEST(KvLaw, BlocksAreCountedTokenByToken) {
   for (const std::int64_t block : {1, 2, 16, 17}) {
-    for (const std::int64_t fixed : {0, 3}) {
-      std::int64_t blocks = fixed;
-      for (std::int64_t tokens = 0; tokens < 100; ++tokens) {
-        EXPECT_EQ(blocks_for({Tokens(block), Blocks(fixed)}, Tokens(tokens)), Blocks(blocks));
-        if (tokens % block == 0) blocks += 1;
-      }
-    }
+    for (const std::int64_t fixed : {0, 3}) expect_counted(Tokens(block), Blocks(fixed));
   }
 }
 
@@ -46,6 +48,13 @@ TEST(KvLaw, FitIsExactAtTheEdge) {
   EXPECT_FALSE(can_ever_fit(roomy, size(150, 1)));
 }
 
+void expect_fits_by_blocks(const domain::EngineSpec& spec) {
+  for (std::int64_t tokens = 2; tokens < 200; ++tokens) {
+    EXPECT_EQ(can_ever_fit(spec, size(1, tokens - 1)),
+              blocks_for(spec.kv, Tokens(tokens)) <= spec.limits.kv_blocks);
+  }
+}
+
 // Law: the answer is that of counting blocks, for every length, block size and fixed cost.
 TEST(KvLaw, FitCountsBlocks) {
   domain::EngineSpec spec = small_engine();
@@ -53,10 +62,7 @@ TEST(KvLaw, FitCountsBlocks) {
   for (const std::int64_t block : {1, 3, 16}) {
     for (const std::int64_t fixed : {0, 4, 10, 11}) {
       spec.kv = {Tokens(block), Blocks(fixed)};
-      for (std::int64_t tokens = 2; tokens < 200; ++tokens) {
-        EXPECT_EQ(can_ever_fit(spec, size(1, tokens - 1)),
-                  blocks_for(spec.kv, Tokens(tokens)) <= spec.limits.kv_blocks);
-      }
+      expect_fits_by_blocks(spec);
     }
   }
 }

@@ -32,6 +32,14 @@ std::int64_t held_at(const std::vector<Resident>& residents, std::int64_t t) {
   return held;
 }
 
+double variance_after(const std::vector<Resident>& residents, Tokens end) {
+  double variance = 0;
+  for (const Resident& r : residents) {
+    if (r.remaining.mean >= end) variance += static_cast<double>(r.remaining.variance);
+  }
+  return variance;
+}
+
 // Law: without variance the peak is the largest sum over all moments of a step-by-step simulation.
 TEST(Peak, IsTheSimulatedMaximum) {
   Prng prng(41);
@@ -56,12 +64,7 @@ TEST(Peak, AddsDeviationsOfWhatRuns) {
     }
     double peak = 0;
     for (const Resident& end : residents) {
-      double variance = 0;
-      for (const Resident& r : residents) {
-        if (r.remaining.mean >= end.remaining.mean) {
-          variance += static_cast<double>(r.remaining.variance);
-        }
-      }
+      const double variance = variance_after(residents, end.remaining.mean);
       const auto held = held_at(residents, end.remaining.mean.value());
       peak = std::max(peak, static_cast<double>(held) + 1.65 * std::sqrt(variance));
     }

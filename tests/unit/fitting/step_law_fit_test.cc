@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <vector>
 
 #include "fitting/non_negative_least_squares.h"
@@ -21,20 +22,26 @@ cost::StepShape shape_of(std::int64_t decodes, std::int64_t context, std::int64_
   return shape;
 }
 
-// Steps of every mixture that a server sees, timed by `law`, each off by up to noise_ppm.
+// Steps of every mixture that a server sees.
+std::vector<cost::StepShape> usual_shapes() {
+  constexpr std::array<std::int64_t, 5> kChunks = {0, 16, 100, 600, 2'048};
+  std::vector<cost::StepShape> shapes;
+  for (const std::int64_t decodes : {0, 1, 4, 16, 64, 200}) {
+    for (const std::int64_t context : {64, 1'000, 8'000}) {
+      for (const auto chunk : kChunks) shapes.push_back(shape_of(decodes, context, chunk, context));
+    }
+  }
+  std::erase_if(shapes, [](const cost::StepShape& shape) { return shape.empty(); });
+  return shapes;
+}
+
+// The usual steps, timed by `law`, each off by up to noise_ppm.
 std::vector<Sample> measured_by(const domain::StepCoefficients& law, std::int64_t noise_ppm) {
   std::vector<Sample> samples;
   units::Prng prng(7);
-  for (const std::int64_t decodes : {0, 1, 4, 16, 64, 200}) {
-    for (const std::int64_t context : {64, 1'000, 8'000}) {
-      for (const std::int64_t chunk : {0, 16, 100, 600, 2'048}) {
-        const cost::StepShape shape = shape_of(decodes, context, chunk, context);
-        if (shape.empty()) continue;
-        const std::int64_t noise = prng.between(-noise_ppm, noise_ppm);
-        const units::Ppm factor(units::kMillion + noise);
-        samples.push_back({shape, units::scaled(cost::predict(law, shape), factor)});
-      }
-    }
+  for (const cost::StepShape& shape : usual_shapes()) {
+    const units::Ppm factor(units::kMillion + prng.between(-noise_ppm, noise_ppm));
+    samples.push_back({shape, units::scaled(cost::predict(law, shape), factor)});
   }
   return samples;
 }
@@ -103,14 +110,9 @@ TEST(StepLawFit, RefusesImpossibleSamples) {
 TEST(NonNegativeLeastSquares, SatisfiesTheOptimalityConditions) {
   units::Prng prng(11);
   for (int round = 0; round < 200; ++round) {
-    Eigen::MatrixXd a(12, 5);
-    Eigen::VectorXd b(12);
-    for (Eigen::Index i = 0; i < a.rows(); ++i) {
-      for (Eigen::Index j = 0; j < a.cols(); ++j) {
-        a(i, j) = static_cast<double>(prng.between(-9, 9));
-      }
-      b[i] = static_cast<double>(prng.between(-9, 9));
-    }
+    const auto draw = [&] { return static_cast<double>(prng.between(-9, 9)); };
+    const Eigen::MatrixXd a = Eigen::MatrixXd::NullaryExpr(12, 5, draw);
+    const Eigen::VectorXd b = Eigen::VectorXd::NullaryExpr(12, draw);
     const Eigen::VectorXd x = non_negative_least_squares(a, b);
     const Eigen::VectorXd gradient = a.transpose() * (a * x - b);
     for (Eigen::Index j = 0; j < a.cols(); ++j) {

@@ -87,7 +87,7 @@ TEST_F(Agree, PriorityYieldsToHints) {
   hints = {};
   hints.service_class = "batch";
   EXPECT_FALSE(agree(hints, 2)->ttft);
-  tenant_.classes.push_back(units::ClassId(2));
+  tenant_.classes.emplace_back(2u);
   hints.service_class = "gold";
   EXPECT_EQ(agree(hints, 1)->deadline, seconds(6));
 }

@@ -154,18 +154,20 @@ void expect_sums(RandomEngine& world, Tier tier) {
   EXPECT_EQ(world.engine.peak(tier, &extra, Tokens(0)), summed_peak(world.engine, tier, extra));
 }
 
+void expect_sums_while_it_acts(std::uint64_t seed, bool own_batching) {
+  RandomEngine world(seed, own_batching);
+  for (int i = 0; i < 400; ++i) {
+    world.act();
+    for (const Tier tier : kTiers) expect_sums(world, tier);
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "seed " << seed << " act " << i;
+  }
+}
+
 // Sums kept as pledges change equal sums made anew, for every tier of newcomer, whether or not best
 // effort makes way there.
 TEST(EngineView, KeptSumsEqualSumsMadeAnew) {
   for (const bool own_batching : {true, false}) {
-    for (std::uint64_t seed = 0; seed < 10; ++seed) {
-      RandomEngine world(seed, own_batching);
-      for (int i = 0; i < 400; ++i) {
-        world.act();
-        for (const Tier tier : kTiers) expect_sums(world, tier);
-        ASSERT_FALSE(HasFailure()) << "seed " << seed << " act " << i;
-      }
-    }
+    for (std::uint64_t seed = 0; seed < 10; ++seed) expect_sums_while_it_acts(seed, own_batching);
   }
 }
 

@@ -116,7 +116,7 @@ TEST(Reconfigure, RefusesOtherBounds) {
   fewer.tenants.pop_back();
   EXPECT_FALSE(env.pool.reconfigure(fewer));
   PoolConfig models = two_tenants();
-  models.models.push_back(units::ModelId(1));
+  models.models.emplace_back(1u);
   EXPECT_FALSE(env.pool.reconfigure(models));
   PoolConfig bounds = two_tenants();
   bounds.limits.max_queued += 1;

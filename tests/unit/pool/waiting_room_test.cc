@@ -65,6 +65,18 @@ class RandomRoom {
     for (const auto& one : all) slots.push_back(std::get<SlotIndex>(one));
     return slots;
   }
+  bool is_best_effort(SlotIndex slot) const {
+    return std::any_of(waiting.begin(), waiting.end(), [&](const Waiting& w) {
+      return w.slot == slot && w.band == Band::kBestEffort;
+    });
+  }
+  // The best effort of a model that stands behind the first `before` of sorted().
+  std::vector<SlotIndex> best_effort_behind(std::size_t model, std::size_t before) const {
+    std::vector<SlotIndex> slots = sorted(model);
+    slots.erase(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(before));
+    std::erase_if(slots, [&](SlotIndex slot) { return !is_best_effort(slot); });
+    return slots;
+  }
   Tier tier_of(const Waiting& w) const {
     if (w.band == Band::kGuaranteed) return Tier::kGuaranteed;
     if (w.band == Band::kBestEffort) return Tier::kBestEffort;
@@ -108,6 +120,17 @@ class RandomRoom {
   std::uint64_t ids_ = 0;
 };
 
+std::vector<SlotIndex> rest_of(WaitingRoom::Walk& walk) {
+  std::vector<SlotIndex> slots;
+  for (SlotIndex s = walk.next(); s != kNoSlot; s = walk.next()) slots.push_back(s);
+  return slots;
+}
+
+std::vector<SlotIndex> walked(const RandomRoom& world, std::size_t model, WaitingRoom::Walk& walk) {
+  world.room.start(walk, model, false);
+  return rest_of(walk);
+}
+
 // A walk gives everything that is not blocked, once, in the order of tiers, service and keys.
 TEST(WaitingRoom, WalksInReleaseOrder) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -115,12 +138,8 @@ TEST(WaitingRoom, WalksInReleaseOrder) {
     WaitingRoom::Walk walk;
     for (int i = 0; i < 500; ++i) {
       world.act();
-      for (std::size_t model = 0; model < kModels; ++model) {
-        std::vector<SlotIndex> walked;
-        world.room.start(walk, model, false);
-        for (SlotIndex s = walk.next(); s != kNoSlot; s = walk.next()) walked.push_back(s);
-        ASSERT_EQ(walked, world.sorted(model)) << "seed " << seed << " act " << i;
-      }
+      for (std::size_t model = 0; model < kModels; ++model)
+        ASSERT_EQ(walked(world, model, walk), world.sorted(model)) << seed << " act " << i;
     }
   }
 }
@@ -131,9 +150,8 @@ TEST(WaitingRoom, TiersFollowFromService) {
     RandomRoom world(seed);
     for (int i = 0; i < 500; ++i) {
       world.act();
-      for (const RandomRoom::Waiting& w : world.waiting) {
+      for (const RandomRoom::Waiting& w : world.waiting)
         ASSERT_EQ(world.room.tier(w.lane), world.tier_of(w)) << "seed " << seed << " act " << i;
-      }
     }
   }
 }
@@ -145,21 +163,11 @@ TEST(WaitingRoom, SkipsToBestEffort) {
     WaitingRoom::Walk walk;
     for (int i = 0; i < 300; ++i) {
       world.act();
-      std::vector<SlotIndex> expected = world.sorted(0);
-      const std::size_t before = world.prng.below(expected.size() + 1);
-      const auto is_best_effort = [&](SlotIndex slot) {
-        return std::any_of(world.waiting.begin(), world.waiting.end(), [&](const auto& w) {
-          return w.slot == slot && w.band == Band::kBestEffort;
-        });
-      };
-      expected.erase(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(before));
-      std::erase_if(expected, [&](SlotIndex slot) { return !is_best_effort(slot); });
+      const std::size_t before = world.prng.below(world.sorted(0).size() + 1);
       world.room.start(walk, 0, false);
       for (std::size_t k = 0; k < before; ++k) walk.next();
       walk.skip_to_best_effort();
-      std::vector<SlotIndex> walked;
-      for (SlotIndex s = walk.next(); s != kNoSlot; s = walk.next()) walked.push_back(s);
-      ASSERT_EQ(walked, expected) << "seed " << seed << " act " << i;
+      ASSERT_EQ(rest_of(walk), world.best_effort_behind(0, before)) << seed << " act " << i;
     }
   }
 }

@@ -21,7 +21,7 @@ report::Run run_of(const std::string& policy, std::uint64_t seed, int late_of_te
   run.policy = policy;
   run.seed = seed;
   run.simulated_seconds = 10;
-  for (int i = 0; i < 10; ++i) {
+  for (std::int64_t i = 0; i < 10; ++i) {
     RequestRecord record;
     record.admitted = true;
     record.arrival = units::Instant(1'000'000);

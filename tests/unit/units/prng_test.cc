@@ -60,19 +60,19 @@ TEST(Prng, BelowCoversItsRange) {
 
 // Both ends of a range are reached and nothing outside it, also when the range is all of int64.
 TEST(Prng, BetweenIncludesBothEnds) {
-  constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
-  constexpr auto kMin = std::numeric_limits<std::int64_t>::min();
+  constexpr auto kHighest = std::numeric_limits<std::int64_t>::max();
+  constexpr auto kLowest = std::numeric_limits<std::int64_t>::min();
   Prng prng(5);
   std::array<int, 3> hits{};
   for (int i = 0; i < 300; ++i) {
-    const std::int64_t drawn = prng.between(kMax - 2, kMax);
-    ASSERT_GE(drawn, kMax - 2);
-    ++hits.at(static_cast<std::size_t>(drawn - (kMax - 2)));
+    const std::int64_t drawn = prng.between(kHighest - 2, kHighest);
+    ASSERT_GE(drawn, kHighest - 2);
+    ++hits.at(static_cast<std::size_t>(drawn - (kHighest - 2)));
   }
   for (const int count : hits) EXPECT_GT(count, 0);
-  EXPECT_EQ(prng.between(kMin, kMin), kMin);
+  EXPECT_EQ(prng.between(kLowest, kLowest), kLowest);
   int negative = 0;
-  for (int i = 0; i < 1000; ++i) negative += prng.between(kMin, kMax) < 0 ? 1 : 0;
+  for (int i = 0; i < 1000; ++i) negative += prng.between(kLowest, kHighest) < 0 ? 1 : 0;
   EXPECT_NEAR(negative, 500, 6 * 16);  // sd = sqrt(1000 / 4) = 15.8
 }
 

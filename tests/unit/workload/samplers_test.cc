@@ -68,16 +68,18 @@ TEST(Samplers, GammaFollowsItsLaw) {
   EXPECT_LT(kolmogorov(halves, [](double x) { return std::erf(std::sqrt(x)); }), kKolmogorovLimit);
 }
 
+void expect_mean_one(GapKind kind, double cv) {
+  units::Prng prng(4);
+  const GapLaw law(kind, cv);
+  const Moments m = moments([&] { return law.draw(prng); });
+  EXPECT_NEAR(m.mean, 1, 5 * cv / std::sqrt(kDraws)) << cv;
+  EXPECT_NEAR(m.cv, cv, 0.08 * cv) << cv;
+}
+
 // Gaps have mean 1 and the deviation asked for, whichever the law.
 TEST(Gaps, HaveMeanOneAndTheirVariability) {
   for (const GapKind kind : {GapKind::kGamma, GapKind::kWeibull}) {
-    for (const double cv : {0.2, 1.0, 2.0, 4.0}) {
-      units::Prng prng(4);
-      const GapLaw law(kind, cv);
-      const Moments m = moments([&] { return law.draw(prng); });
-      EXPECT_NEAR(m.mean, 1, 5 * cv / std::sqrt(kDraws)) << cv;
-      EXPECT_NEAR(m.cv, cv, 0.08 * cv) << cv;
-    }
+    for (const double cv : {0.2, 1.0, 2.0, 4.0}) expect_mean_one(kind, cv);
   }
 }
 
@@ -92,15 +94,17 @@ TEST(Gaps, ArePoissonAtOne) {
   }
 }
 
+void expect_equilibrium_wait(GapKind kind, double cv) {
+  units::Prng prng(6);
+  const GapLaw law(kind, cv);
+  const Moments m = moments([&] { return law.draw_first(prng); });
+  EXPECT_NEAR(m.mean, (1 + cv * cv) / 2, 0.03 * (1 + cv * cv)) << cv;
+}
+
 // The wait from an arbitrary instant has mean (1 + cv^2) / 2 (the inspection paradox).
 TEST(Gaps, WaitFromAnywhereIsTheEquilibriumOne) {
   for (const GapKind kind : {GapKind::kGamma, GapKind::kWeibull}) {
-    for (const double cv : {0.3, 1.0, 2.0}) {
-      units::Prng prng(6);
-      const GapLaw law(kind, cv);
-      const Moments m = moments([&] { return law.draw_first(prng); });
-      EXPECT_NEAR(m.mean, (1 + cv * cv) / 2, 0.03 * (1 + cv * cv)) << cv;
-    }
+    for (const double cv : {0.3, 1.0, 2.0}) expect_equilibrium_wait(kind, cv);
   }
 }
 
