@@ -82,7 +82,7 @@ double distance_at(Profile& profile, const Target& target, const Point& point) {
 }
 
 struct Found {
-  Point point;
+  Point point{};
   double distance = 0;
 };
 

@@ -136,7 +136,7 @@ Bed::Bed(const Options& o) {
   sizes.max_context = o.kv_unified ? o.kv_tokens : o.kv_tokens / o.max_sequences;
   sizes.max_step_tokens = o.max_step_tokens;
   sizes.kv_unified = o.kv_unified;
-  auto life = Life::make({test_model(), test_tokenizer(), sizes, test_now});
+  auto life = Life::make({test_model(), test_tokenizer(), sizes, test_now, {}});
   if (!life) std::exit(1);
   life_ = std::move(*life);
 

@@ -76,6 +76,25 @@ class PolicyTest : public ShellTest, public ::testing::WithParamInterface<std::s
   std::string journal_;
 };
 
+// Feeds a record of a journal to the replay, which the first configuration makes.
+void feed(const journal::Record& record, const std::string& policy,
+          std::optional<journal::Replay>& replay) {
+  if (const auto* step = std::get_if<journal::Step>(&record)) {
+    ASSERT_TRUE(replay);
+    ASSERT_FALSE(replay->feed(*step)) << "step " << replay->steps();
+  }
+  const auto* configuration = std::get_if<journal::Configuration>(&record);
+  if (configuration == nullptr) return;
+  EXPECT_EQ(configuration->policy, policy);
+  const auto decider = baselines::policy(configuration->policy);
+  ASSERT_TRUE(decider);
+  if (replay) {
+    EXPECT_TRUE(replay->reconfigure(configuration->pool));
+  } else {
+    replay.emplace(configuration->pool, decider->pool);
+  }
+}
+
 // Under any policy every caller gets the tokens that were asked for, also while the configuration
 // is read again; and who replays the journal finds in it who decided, and decides the same.
 TEST_P(PolicyTest, ServesAndReplays) {
@@ -93,18 +112,8 @@ TEST_P(PolicyTest, ServesAndReplays) {
   ASSERT_TRUE(reader);
   std::optional<journal::Replay> replay;
   for (journal::Record record; *reader->next(record) == journal::ReadEnd::kRecord;) {
-    if (const auto* configuration = std::get_if<journal::Configuration>(&record)) {
-      EXPECT_EQ(configuration->policy, GetParam());
-      const auto policy = baselines::policy(configuration->policy);
-      ASSERT_TRUE(policy);
-      if (replay) {
-        EXPECT_TRUE(replay->reconfigure(configuration->pool));
-      } else {
-        replay.emplace(configuration->pool, policy->pool);
-      }
-    } else if (const auto* step = std::get_if<journal::Step>(&record)) {
-      ASSERT_FALSE(replay->feed(*step)) << "step " << replay->steps();
-    }
+    feed(record, GetParam(), replay);
+    ASSERT_FALSE(HasFatalFailure());
   }
   ASSERT_TRUE(replay);
   EXPECT_EQ(replay->pool().counters().ended, 24);

@@ -189,37 +189,48 @@ TEST(Vtc, LiftsWhoWasAway) {
   EXPECT_FALSE(w.ended(12));
 }
 
+// Two tenants' random requests, and what each of them got.
+struct TwoTenants {
+  World world;
+  std::vector<std::uint64_t> tenant_of = std::vector<std::uint64_t>(1);  // by request, from 1 on
+  std::vector<std::int64_t> prompt_of = std::vector<std::int64_t>(1);
+
+  void submit(std::uint64_t id, units::Prng& prng) {
+    const std::uint64_t tenant = 1 + prng.below(2);
+    Shape shape = of_tenant(tenant, tenant == 1 ? prng.between(1, 20) : prng.between(60, 100));
+    shape.max_output = shape.expected_output = prng.between(1, 40);
+    world.submit(id, shape);
+    tenant_of.push_back(tenant);
+    prompt_of.push_back(shape.prompt);
+  }
+  bool backlogged(std::uint64_t tenant) {
+    const auto& all = world.scheduler().sequences();
+    return std::any_of(all.begin(), all.end(), [&](const auto& view) {
+      return view.phase == batch::Phase::kWaiting && tenant_of[view.ref.request.value()] == tenant;
+    });
+  }
+  std::int64_t service(std::uint64_t tenant) const {
+    std::int64_t sum = 0;
+    for (const auto& [id, times] : world.tokens) {
+      if (tenant_of[id] != tenant) continue;
+      sum += prompt_of[id] + 2 * static_cast<std::int64_t>(times.size());
+    }
+    return sum;
+  }
+};
+
 // VTC's bound (theorem 4.4 there): while two tenants have requests waiting, the service that they
 // get differs by at most 2 max(w_p L_prompt, w_q M), M being the tokens that fit the memory.
 TEST(Vtc, KeepsBackloggedTenantsWithinItsBound) {
-  constexpr std::int64_t kMemory = 40 * 16;
+  constexpr std::int64_t kMemory = std::int64_t{40} * 16;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     units::Prng prng(seed);
-    World w = world("vtc", 8, 40, 128);
-    std::vector<std::uint64_t> tenant_of = {0};
-    std::vector<std::int64_t> prompt_of = {0};
-    for (std::uint64_t id = 1; id <= 120; ++id) {
-      const std::uint64_t tenant = 1 + prng.below(2);
-      Shape shape = of_tenant(tenant, tenant == 1 ? prng.between(1, 20) : prng.between(60, 100));
-      shape.max_output = shape.expected_output = prng.between(1, 40);
-      w.submit(id, shape);
-      tenant_of.push_back(tenant);
-      prompt_of.push_back(shape.prompt);
-    }
-    const auto backlogged = [&](std::uint64_t tenant) {
-      for (const auto& view : w.scheduler().sequences()) {
-        const auto id = view.ref.request.value();
-        if (view.phase == batch::Phase::kWaiting && tenant_of[id] == tenant) return true;
-      }
-      return false;
-    };
-    while (backlogged(1) && backlogged(2)) {
-      w.step();
-      std::int64_t service[3] = {};
-      for (const auto& [id, times] : w.tokens) {
-        service[tenant_of[id]] += prompt_of[id] + 2 * static_cast<std::int64_t>(times.size());
-      }
-      ASSERT_LE(std::abs(service[1] - service[2]), 2 * std::max<std::int64_t>(100, 2 * kMemory));
+    TwoTenants both{world("vtc", 8, 40, 128)};
+    for (std::uint64_t id = 1; id <= 120; ++id) both.submit(id, prng);
+    while (both.backlogged(1) && both.backlogged(2)) {
+      both.world.step();
+      ASSERT_LE(std::abs(both.service(1) - both.service(2)),
+                2 * std::max<std::int64_t>(100, 2 * kMemory));
     }
   }
 }

@@ -142,9 +142,29 @@ TEST(RoutingPool, RefusesAnotherPool) {
   Served served(tenants_with_one_request(2));
   EXPECT_FALSE(served.pool.reconfigure(tenants_with_one_request(1)));
   pool::PoolConfig other = tenants_with_one_request(2);
-  other.models.push_back(units::ModelId(1));
+  other.models.emplace_back(1u);
   EXPECT_FALSE(served.pool.reconfigure(other));
   EXPECT_EQ(served.arrive(1, 1), domain::Outcome::kCompleted);
+}
+
+void expect_kept_invariants(const std::string& policy, std::uint64_t seed) {
+  const sim::World world = small_world(policy, seed);
+  invariants::PoolOracle oracle(world.pool);
+  sim::Simulator simulator(world, random_arrivals(seed, 200), {"m"});
+  std::int64_t ends = 0;
+  simulator.observe([&](const pool::Scheduler& pool, const domain::Event& event,
+                        const std::vector<domain::Decision>& decisions, Instant now) {
+    for (const auto& found : oracle.check_step(now, event, decisions, invariants::view_of(pool))) {
+      if (found.invariant == invariants::Invariant::kS1Memory) continue;
+      ADD_FAILURE() << policy << " seed " << seed << ": " << found.sentence;
+    }
+    ends += std::count_if(decisions.begin(), decisions.end(), [](const auto& decision) {
+      return std::holds_alternative<domain::End>(decision);
+    });
+  });
+  simulator.run();
+  EXPECT_EQ(ends, 200) << policy << " seed " << seed;
+  EXPECT_EQ(oracle.alive(), 0u);
 }
 
 class EveryPolicy : public testing::TestWithParam<std::string> {};
@@ -152,26 +172,7 @@ class EveryPolicy : public testing::TestWithParam<std::string> {};
 // No invariant of the pool breaks in a random world, but for the ledger's own bound on memory (S1),
 // which routers without an admission do not promise; and each request has one end.
 TEST_P(EveryPolicy, KeepsThePoolInvariants) {
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const sim::World world = small_world(GetParam(), seed);
-    invariants::PoolOracle oracle(world.pool);
-    sim::Simulator simulator(world, random_arrivals(seed, 200), {"m"});
-    std::int64_t ends = 0;
-    simulator.observe([&](const pool::Scheduler& pool, const domain::Event& event,
-                          const std::vector<domain::Decision>& decisions, Instant now) {
-      for (const auto& found :
-           oracle.check_step(now, event, decisions, invariants::view_of(pool))) {
-        if (found.invariant == invariants::Invariant::kS1Memory) continue;
-        ADD_FAILURE() << GetParam() << " seed " << seed << ": " << found.sentence;
-      }
-      for (const domain::Decision& decision : decisions) {
-        ends += std::holds_alternative<domain::End>(decision) ? 1 : 0;
-      }
-    });
-    simulator.run();
-    EXPECT_EQ(ends, 200) << GetParam() << " seed " << seed;
-    EXPECT_EQ(oracle.alive(), 0u);
-  }
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) expect_kept_invariants(GetParam(), seed);
 }
 
 // The same world and seed give the same decisions.
