@@ -1,6 +1,7 @@
 // What llama.cpp keeps once per process: its compute backends and its log. Thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -12,6 +13,15 @@ namespace tidegate::engines::llama {
 // build time, then where llama.cpp looks by itself). Only the first call does anything.
 // Error: no CPU backend was found there.
 units::Result<void> load_backends(const std::string& libraries);
+
+// What is to be said about GPUs before a model of `gpu_layers` (see LlamaOptions) is loaded: the
+// one that is used, or, as a warning, that one was asked for and none can be used. Empty: nothing.
+// REQUIRES: load_backends() succeeded.
+struct DeviceNote {
+  LogLevel level = LogLevel::kInfo;
+  std::string line;
+};
+DeviceNote device_note(std::int32_t gpu_layers);
 
 // Sends llama.cpp's own lines at warning and above to the callback of the newest living LogRoute,
 // and nowhere when there is none: it never writes to stderr by itself.

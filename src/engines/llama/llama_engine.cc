@@ -309,6 +309,9 @@ units::Result<std::unique_ptr<Engine>> open_engine(const LlamaOptions& options) 
   if (units::Result<void> ready = load_backends(options.libraries); !ready) {
     return tl::unexpected(ready.error());
   }
+  if (const DeviceNote note = device_note(options.gpu_layers); !note.line.empty()) {
+    route.log(note.level, note.line);
+  }
   units::Result<LoadedModel> model = load_model(options);
   if (!model) return tl::unexpected(model.error());
   const units::Result<Sizes> sizes = choose_sizes(options, *model);

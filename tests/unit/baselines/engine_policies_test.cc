@@ -204,7 +204,7 @@ struct TwoTenants {
     prompt_of.push_back(shape.prompt);
   }
   bool backlogged(std::uint64_t tenant) {
-    const auto& all = world.scheduler().sequences();
+    const auto all = world.scheduler().sequences();
     return std::any_of(all.begin(), all.end(), [&](const auto& view) {
       return view.phase == batch::Phase::kWaiting && tenant_of[view.ref.request.value()] == tenant;
     });

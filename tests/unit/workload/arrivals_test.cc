@@ -17,7 +17,7 @@ constexpr Nanos kHour = seconds(3600);
 
 std::vector<double> all(const RateCurve& curve, const ArrivalLaw& law, double count,
                         std::uint64_t seed) {
-  Arrivals arrivals(curve, kHour, law, count, seed);
+  Arrivals arrivals(curve, kHour, {law, count, seed});
   std::vector<double> times;
   for (double t = arrivals.next(); t < Arrivals::kNever; t = arrivals.next()) times.push_back(t);
   return times;
