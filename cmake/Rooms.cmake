@@ -21,6 +21,12 @@ function(tidegate_room name)
   target_link_libraries(tidegate_${name} ${scope} ${ROOM_LIBRARIES})
 endfunction()
 
+# Under a sanitizer a test fails at its first finding.
+set(TIDEGATE_SANITIZER_OPTIONS
+  "ASAN_OPTIONS=detect_stack_use_after_return=1:check_initialization_order=1"
+  "UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"
+  "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
+
 # tidegate_test(NAME SOURCES ... [LINK targets...] [LABELS ...]): one GoogleTest program, registered
 # with ctest.
 function(tidegate_test name)
@@ -29,6 +35,9 @@ function(tidegate_test name)
   target_link_libraries(${name} PRIVATE tidegate_flags ${T_LINK}
     GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
+  if(TIDEGATE_SANITIZE)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${TIDEGATE_SANITIZER_OPTIONS}")
+  endif()
   if(T_LABELS)
     set_tests_properties(${name} PROPERTIES LABELS "${T_LABELS}")
   endif()
