@@ -18,6 +18,7 @@ namespace {
 
 using tidegate::fit::Profile;
 using tidegate::fit::Profiles;
+using tidegate::fit::Subject;
 using tidegate::fitting::Sample;
 
 struct Options {
