@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cost/kv_law.h"
+#include "cost/length_forecast.h"
 #include "pool/pool_scheduler.h"
 #include "units/check.h"
 
@@ -47,7 +48,9 @@ void PoolScheduler::on(const domain::Arrived& event) {
   }
   if (request.caller_retries == 0) account.count_first_try();
   const SlotIndex slot = enter(request, reservation);
-  if (try_newcomer(slot)) return;
+  if (!table_[slot].surplus || finds_idle_engine(slot)) {
+    if (try_newcomer(slot)) return;
+  }
   start_waiting(slot);
 }
 
@@ -118,8 +121,67 @@ SlotIndex PoolScheduler::enter(const Request& request, const Reservation& reserv
   } else if (accounts_[entry.tenant].guarantee(request, now_, entry.reservation)) {
     entry.band = Band::kGuaranteed;
   }
+  entry.lane = room_.lane_of(entry.model, entry.tenant, entry.band);
+  entry.key = order_key(entry);
+  entry.surplus = above_price(slot);
   join_lane(slot);
   return slot;
+}
+
+// Engine time that prompts due before `slot` have still to get on all `ready` engines, from a look
+// at some of them in turn: placement keeps them alike. O(kLooks).
+Nanos PoolScheduler::engine_queue(SlotIndex slot, std::int64_t ready) {
+  constexpr std::size_t kLooks = 8;
+  const Entry& entry = table_[slot];
+  Model& model = models_[entry.model];
+  const domain::Tier tier = room_.tier(entry.lane);
+  Nanos found(0);
+  std::int64_t seen = 0;
+  for (std::size_t i = 0; i < std::min(kLooks, model.engines.size()); ++i) {
+    const EngineView& engine = engines_[model.engines[model.sample_turn++ % model.engines.size()]];
+    if (!engine.ready()) continue;
+    found += engine.prefill_time(engine.load(tier), engine.ahead_of(tier, entry.key));
+    seen += 1;
+  }
+  return seen == 0 ? Nanos(0) : Nanos(units::multiply_divide(found.value(), ready, seen));
+}
+
+// Counts the newcomer's demand. Is it beyond its tenant's share of the pool, and may it be told so
+// now? Who would rather queue waits in turn. An unmeasured law holds nobody back.
+bool PoolScheduler::above_price(SlotIndex slot) {
+  Entry& entry = table_[slot];
+  if (entry.band == Band::kBestEffort) return false;
+  Model& model = models_[entry.model];
+  std::int64_t ready = 0;
+  for (const EngineIndex index : model.engines) ready += engines_[index].ready() ? 1 : 0;
+  if (ready == 0) return false;
+  const EngineView& engine = engines_[model.engines.front()];
+  const domain::Footprint& footprint = entry.request.footprint;
+  const Nanos size = engine.price(footprint.prompt, cost::remaining(footprint, Tokens(0)).mean);
+  const bool guaranteed = entry.band == Band::kGuaranteed;
+  if (entry.request.caller_retries == 0) model.price.ask(entry.tenant, size, guaranteed, now_);
+  if (guaranteed || entry.key.due == Instant::never() || !engine.law().calibrated()) return false;
+  if (accounts_[entry.tenant].tenant().on_overload == OnOverload::kQueue) return false;
+  const Work queued =
+      room_.waiting(entry.model) == 0 ? Work{} : room_.ahead_of(entry.key, entry.lane);
+  const ShadowPrice::Verdict verdict =
+      model.price.judge({.tenant = entry.tenant,
+                         .size = size,
+                         .ahead = queued.price + engine_queue(slot, ready),
+                         .time = entry.key.due - now_,
+                         .engines = ready},
+                        now_);
+  entry.surplus_drains_in = verdict.drains_in;
+  return verdict.above;
+}
+
+// What is beyond a share may use an engine that has nothing else to do.
+bool PoolScheduler::finds_idle_engine(SlotIndex slot) const {
+  const Entry& entry = table_[slot];
+  const auto& engines = models_[entry.model].engines;
+  return std::any_of(engines.begin(), engines.end(), [&](EngineIndex index) {
+    return engines_[index].idle() && could_use(entry.request, engines_[index]);
+  });
 }
 
 // No engine takes it now: hold it, loosen its promise if the tenant agreed, or refuse it.
@@ -145,18 +207,19 @@ bool PoolScheduler::promise_is_lost(SlotIndex slot, const Expectation& expected,
                                     Instant gives_up) const {
   const Entry& entry = table_[slot];
   if (now_ >= gives_up) return true;
-  return accounts_[entry.tenant].tenant().on_overload != OnOverload::kQueue && expected.measured &&
-         expected.first_token > entry.key.due;
+  if (accounts_[entry.tenant].tenant().on_overload == OnOverload::kQueue) return false;
+  return entry.surplus || (expected.measured && expected.first_token > entry.key.due);
 }
 
 // Retrying helps once the work ahead has shrunk by as much as the first token would be late. Who is
 // above its share is told so: others have too little of what is full because of it.
 PoolScheduler::Refusal PoolScheduler::too_late(SlotIndex slot, const Expectation& expected) const {
   const Entry& entry = table_[slot];
-  const bool above = room_.tier(entry.lane) == domain::Tier::kAboveShare;
+  const bool above = entry.surplus || room_.tier(entry.lane) == domain::Tier::kAboveShare;
+  const Nanos late = std::max(Nanos(1), expected.first_token - entry.key.due);
   return {.reason = above ? Reason::kOverFairShare : expected.reason,
           .full = expected.full,
-          .drains_in = std::max(Nanos(1), expected.first_token - entry.key.due)};
+          .drains_in = entry.surplus ? std::max(late, entry.surplus_drains_in) : late};
 }
 
 // Bounds on waiting itself: the tenant's, the pool's, and the budget of repeated requests.
@@ -199,6 +262,7 @@ bool PoolScheduler::downgrade(SlotIndex slot) {
   if (accounts_[entry.tenant].tenant().on_overload != OnOverload::kDowngrade) return false;
   if (entry.band == Band::kBestEffort) return false;
   leave_room(slot);
+  entry.surplus = false;
   entry.request.promise = {};
   entry.band = Band::kBestEffort;
   decisions_.emplace_back(domain::Downgrade{entry.request.id, entry.request.promise});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "domain/service_class.h"
@@ -41,7 +42,11 @@ struct PoolPolicy {
   std::int64_t max_bypass = 8;
   std::int64_t scan_depth = 8;
   // A tenant may be this much engine time ahead of the least served and still be within its share.
-  units::Nanos share_slack = units::milliseconds(20);
+  units::Nanos share_slack =
+      units::milliseconds(getenv("TG_SLACK") ? atol(getenv("TG_SLACK")) : 20);
+  // While more is asked for than engines can do, the largest requests of whoever asks for more than
+  // its share are held back so that the queue takes this part of a newcomer's time; 0 = never.
+  units::Ppm queue_target{150'000};
   // Waiting requests outlive the last engine of their model by this much, if they are not due
   // before.
   units::Nanos no_engine_grace = units::seconds(10);

@@ -34,7 +34,7 @@ std::size_t slots_of(const PoolConfig& config) {
 PoolScheduler::PoolScheduler(PoolConfig config)
     : config_(std::move(config)),
       prng_(config_.seed),
-      models_(config_.models.size()),
+      models_(config_.models.size(), Model(weights_of(config_), config_.policy.queue_target)),
       table_(slots_of(config_)),
       room_(config_.models.size(), weights_of(config_), slots_of(config_),
             config_.policy.share_slack),

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "domain/decision.h"
@@ -23,6 +24,7 @@
 #include "pool/admission/expectation.h"
 #include "pool/admission/limits.h"
 #include "pool/admission/predicate.h"
+#include "pool/admission/shadow_price.h"
 #include "pool/config.h"
 #include "pool/placement/choose.h"
 #include "pool/placement/engine_view.h"
@@ -63,10 +65,15 @@ class PoolScheduler final : public Scheduler {
 
  private:
   struct Model {
+    Model(std::vector<std::int64_t> weight_of_tenant, units::Ppm queue_target)
+        : price(std::move(weight_of_tenant), queue_target) {}
+
     std::vector<EngineIndex> engines;  // of this model, lost ones too
     bool held_up = false;              // one that was waited for left the room in this step
     units::Nanos drip_credit{0};       // engine time that best effort has coming
     std::uint64_t announce_turn = 0;
+    std::size_t sample_turn = 0;
+    ShadowPrice price;
   };
   struct Refusal {
     domain::Outcome outcome = domain::Outcome::kRejectedCapacity;
@@ -93,6 +100,9 @@ class PoolScheduler final : public Scheduler {
   std::optional<Refusal> refusal_at_the_door(const domain::Request& request) const;
   std::optional<Refusal> cannot_run(const domain::Request& request, std::size_t model) const;
   SlotIndex enter(const domain::Request& request, const Reservation& reservation);
+  bool above_price(SlotIndex slot);
+  units::Nanos engine_queue(SlotIndex slot, std::int64_t ready);
+  bool finds_idle_engine(SlotIndex slot) const;
   void start_waiting(SlotIndex slot);
   void keep_waiting(SlotIndex slot, const Expectation& expected, units::Instant gives_up);
   bool promise_is_lost(SlotIndex slot, const Expectation& expected, units::Instant gives_up) const;

@@ -39,6 +39,7 @@ bool PoolScheduler::reconfigure(const PoolConfig& config) {
     }
   }
   room_.change_weights(weights);
+  for (Model& model : models_) model.price.change_weights(weights);
   for (std::size_t i = 0; i < table_.capacity(); ++i) {
     Entry& entry = table_[static_cast<SlotIndex>(i)];
     if (entry.phase == Phase::kFree) continue;

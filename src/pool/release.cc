@@ -55,7 +55,7 @@ Ask PoolScheduler::ask_for(SlotIndex slot) const {
 Expectation PoolScheduler::expectation(SlotIndex slot) const {
   const Entry& entry = table_[slot];
   Expectation expected = expect(ask_for(slot), {engines_, models_[entry.model].engines},
-                                room_.ahead_of(slot, entry.lane), now_);
+                                room_.ahead_of(entry.key, entry.lane), now_);
   if (accounts_[entry.tenant].at_in_flight_limit()) {
     const Instant start = now_ + next_end_of(entry.tenant);
     if (start <= expected.start) return expected;

@@ -27,6 +27,8 @@ struct Entry {
   LaneIndex lane = 0;
   OrderKey key;
   Reservation reservation;
+  bool surplus = false;               // beyond its tenant's share when it arrived
+  units::Nanos surplus_drains_in{0};  // until its tenant would be within its share
 
   // While on an engine.
   domain::Tier tier = domain::Tier::kWithinShare;

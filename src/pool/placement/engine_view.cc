@@ -32,10 +32,10 @@ void EngineView::set_spec(const domain::EngineSpec& spec) {
   const units::Blocks usable =
       units::scaled(spec.limits.kv_blocks, units::Ppm(units::kMillion) - policy_.kv_watermark);
   capacity_ = Tokens(units::multiply_saturating(usable.value(), spec.kv.block_tokens.value()));
-  nominal_decodes_ = std::max<std::int64_t>(1, spec.limits.max_sequences / 2);
+  const std::int64_t decodes = std::max<std::int64_t>(1, spec.limits.max_sequences / 2);
   const std::int64_t kv_tokens =
       units::multiply_saturating(spec.limits.kv_blocks.value(), spec.kv.block_tokens.value());
-  nominal_step_ = law_.mean({.decodes = nominal_decodes_, .kv_tokens = kv_tokens / 2});
+  nominal_step_ = law_.mean({.decodes = decodes, .kv_tokens = kv_tokens / 2});
   const std::int64_t most = 2 * (spec.limits.max_sequences + policy_.ahead);
   const auto expected = static_cast<std::size_t>(std::clamp<std::int64_t>(most, 1, 4'096));
   ledger_.reserve(expected);
@@ -296,10 +296,14 @@ Nanos EngineView::prefill_time_bound(const Load& load, const Work& work) const {
   return (law_.guarded(shape) + units::microseconds(1)) * steps;
 }
 
+// Tokens read by a decode grow from the prompt to the whole sequence.
 Nanos EngineView::price(Tokens prefill, Tokens output) const {
-  cost::StepShape shape;
-  shape.add_chunk(Tokens(0), prefill);
-  return law_.mean(shape) + nominal_step_ * output.value() / nominal_decodes_;
+  cost::StepShape full{.prefill_tokens = spec_.limits.max_step_tokens.value()};
+  const Nanos without = law_.mean(full);
+  full.add_chunk(Tokens(0), prefill);
+  full.decodes = output.value();
+  full.kv_tokens = units::multiply_saturating(output.value(), (prefill + output / 2).value());
+  return law_.mean(full) - without;
 }
 
 }  // namespace tidegate::pool

@@ -81,7 +81,8 @@ class EngineView {
   units::Nanos prefill_time_bound(const Load& load, const Work& work) const;
   // A decode step with half of everything in use: a price that does not move with the load.
   units::Nanos nominal_step() const { return nominal_step_; }
-  // Engine time that a request is worth: its prefill and its share of nominal decode steps.
+  // Engine time that a request is worth: what steps that are full would take longer for its prefill
+  // and its decodes.
   units::Nanos price(units::Tokens prefill, units::Tokens output) const;
 
  private:
@@ -112,7 +113,6 @@ class EngineView {
   EngineState state_ = EngineState::kReady;
   units::Tokens capacity_{0};
   units::Nanos nominal_step_{0};
-  std::int64_t nominal_decodes_ = 1;
 
   std::vector<Pledge> ledger_;
   std::vector<PledgeIndex> free_;

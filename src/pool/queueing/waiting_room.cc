@@ -195,7 +195,7 @@ Work WaitingRoom::counted(const Work& work, LaneIndex other, LaneIndex lane) con
           .price = units::Nanos(fair)};
 }
 
-Work WaitingRoom::ahead_of(SlotIndex slot, LaneIndex index) const {
+Work WaitingRoom::ahead_of(const OrderKey& key, LaneIndex index) const {
   const Lane& own = lanes_[index];
   const std::int64_t least = least_served(own.model);
   const Tier own_tier = tier(own, index, least);
@@ -204,7 +204,7 @@ Work WaitingRoom::ahead_of(SlotIndex slot, LaneIndex index) const {
   std::array<LaneIndex, SumSearch::kMost> searched{};
   const auto finish_search = [&] {
     std::size_t next = 0;
-    for (const Work& sum : search.run(nodes_, nodes_[slot].key)) {
+    for (const Work& sum : search.run(nodes_, key)) {
       work += counted(sum, searched[next++], index);
     }
   };

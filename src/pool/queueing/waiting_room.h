@@ -55,9 +55,9 @@ class WaitingRoom {
   const OrderKey& key(SlotIndex slot) const { return nodes_[slot].key; }
 
   domain::Tier tier(LaneIndex index) const;
-  // What would be released before `slot`, which waits in lane `index`. Of another tenant in the
+  // What would be released before one with `key` in lane `index`. Of another tenant in the
   // same share tier only as much counts as leaves that tenant within its share of the two.
-  Work ahead_of(SlotIndex slot, LaneIndex index) const;
+  Work ahead_of(const OrderKey& key, LaneIndex index) const;
   // The best-effort request that would be released last of all, of the model or, when that has
   // none, of any; kNoSlot when no best effort waits.
   SlotIndex last_best_effort(std::size_t model) const;

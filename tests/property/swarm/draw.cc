@@ -117,6 +117,7 @@ pool::PoolConfig draw_pool(Prng& prng, const Knobs& knobs) {
   config.policy.no_engine_grace = milliseconds(prng.between(1, 3'000));
   config.policy.deadline_grace = milliseconds(prng.between(0, 500));
   config.policy.share_slack = milliseconds(prng.between(0, 50));
+  config.policy.queue_target = units::Ppm(prng.below(3) == 0 ? 0 : prng.between(1, 500'000));
   config.seed = prng.next();
   return config;
 }

@@ -1,0 +1,109 @@
+// Who is not served when more is asked of a model's engines than they can do: of each tenant that
+// asks for more than its share, the requests that take the most engine time. Whoever is above the
+// price of the moment is refused at once unless an engine has nothing to do; all others are served
+// with a short queue instead of everybody with one at the edge of its promise.
+//
+// The price of a tenant is the largest size such that all of its smaller requests fit into its
+// share of what the engines can do: a fluid knapsack, whose greedy solution by size is optimal
+// (Dantzig 1957). Of those at the price, which may be all when they are alike, as large a part is
+// below it as fits. Shares are max-min fair by weight over what tenants asked for in the last ten
+// seconds or so, refused requests included and repeated ones not, so that a refusal never looks
+// like a falling demand. What the engines can do is their number less what the queue in front of
+// the newcomer takes of the time it has, times a yield that is steered until that queue is a fixed
+// part of that time: it makes up for sizes that are only estimates.
+//
+// One owner; integers only; no allocation after construction.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "units/quantity.h"
+
+namespace tidegate::pool {
+
+// Engine time that was asked for, by the size of the requests: size classes a quarter of an octave
+// wide from 16 us to a quarter of an hour.
+class SizeHistogram {
+ public:
+  static constexpr std::size_t kClasses = 104;
+
+  void add(units::Nanos size);
+  void fade();  // an eighth of all is forgotten
+  std::int64_t total_ns() const { return total_ns_; }
+  // Where a budget that serves the smallest first runs out: in this size class, of which so much of
+  // the work still fits. Past the last class when everything fits. O(kClasses).
+  struct Margin {
+    std::size_t size_class = kClasses;
+    std::int64_t fits_ns = 0;
+    std::int64_t work_ns = 0;
+  };
+  Margin margin(std::int64_t budget_ns) const;
+  static std::size_t class_of(units::Nanos size);
+
+ private:
+  std::array<std::int64_t, kClasses> work_ns_{};
+  std::int64_t total_ns_ = 0;
+};
+
+class ShadowPrice {
+ public:
+  // A newcomer, and what stands in front of it.
+  struct Newcomer {
+    std::size_t tenant = 0;
+    units::Nanos size{0};   // engine time that it takes
+    units::Nanos ahead{0};  // engine time of all before it, engines together
+    units::Nanos time{0};   // until its first token is due
+    std::int64_t engines = 0;
+  };
+  struct Verdict {
+    bool above = false;         // the price
+    units::Nanos drains_in{0};  // until its tenant would be within its share if it asked no more
+  };
+
+  // `queue_target`: the part of a newcomer's time that the queue in front of it should take when
+  // demand exceeds capacity; 0 = nobody is ever above the price.
+  ShadowPrice(std::vector<std::int64_t> weight_of_tenant, units::Ppm queue_target);
+
+  // Other weights, and perhaps more tenants. REQUIRES: not fewer tenants.
+  void change_weights(const std::vector<std::int64_t>& weight_of_tenant);
+  // A request of that size arrived, as a first try. Guaranteed ones come before all shares.
+  void ask(std::size_t tenant, units::Nanos size, bool guaranteed, units::Instant now);
+  // REQUIRES: engines > 0, and its own demand was counted by ask() if it is a first try.
+  // O(tenants with demand) when demand exceeds capacity, else O(1).
+  Verdict judge(const Newcomer& newcomer, units::Instant now);
+
+ private:
+  // The queue as those with about the same time saw it last.
+  struct Outlook {
+    std::int64_t queue_ppm = 0;  // of the time
+    units::Nanos time{0};
+    units::Instant seen;
+  };
+  static constexpr std::size_t kHorizons = 48;
+
+  void fade(units::Instant now);
+  Outlook worst_outlook(const Newcomer& newcomer, units::Instant now);
+  void steer(const Outlook& outlook, bool limited, units::Instant now);
+  std::int64_t budget_ns(std::size_t tenant, std::int64_t capacity_ns);
+  bool within(const Newcomer& newcomer, std::int64_t budget_ns);
+
+  std::vector<std::int64_t> weight_;
+  units::Ppm queue_target_;
+  std::vector<SizeHistogram> demand_;    // by tenant
+  std::vector<std::int64_t> earned_ns_;  // by tenant: at its price, towards the next that is taken
+  std::int64_t all_demand_ns_ = 0;
+  std::int64_t guaranteed_ns_ = 0;
+  std::array<Outlook, kHorizons> outlooks_{};  // by octave of the time
+  std::int64_t yield_ppb_ = 1'000'000'000;
+  units::Instant steered_;
+  units::Instant epoch_;        // began then
+  units::Nanos remembered_{0};  // time before the epoch that the sums stand for, faded like them
+  units::Nanos span_{0};        // time that the sums stand for
+  bool begun_ = false;
+  std::vector<std::size_t> limited_;  // scratch
+};
+
+}  // namespace tidegate::pool
