@@ -152,8 +152,7 @@ bool PoolScheduler::above_price(SlotIndex slot) {
   Entry& entry = table_[slot];
   if (entry.band == Band::kBestEffort) return false;
   Model& model = models_[entry.model];
-  std::int64_t ready = 0;
-  for (const EngineIndex index : model.engines) ready += engines_[index].ready() ? 1 : 0;
+  const std::int64_t ready = model.ready;
   if (ready == 0) return false;
   const EngineView& engine = engines_[model.engines.front()];
   const domain::Footprint& footprint = entry.request.footprint;

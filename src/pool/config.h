@@ -41,8 +41,7 @@ struct PoolPolicy {
   std::int64_t max_bypass = 8;
   std::int64_t scan_depth = 8;
   // A tenant may be this much engine time ahead of the least served and still be within its share.
-  units::Nanos share_slack =
-      units::milliseconds(20);
+  units::Nanos share_slack = units::milliseconds(20);
   // While more is asked for than engines can do, the largest requests of whoever asks for more than
   // its share are held back so that the queue takes this part of a newcomer's time; 0 = never.
   units::Ppm queue_target{150'000};

@@ -94,6 +94,9 @@ void PoolScheduler::lose_all(EngineIndex index) {
 void PoolScheduler::state_changed(EngineIndex index) {
   const EngineView& engine = engines_[index];
   const std::size_t model = *model_index(engine.spec().model);
+  const auto& engines = models_[model].engines;
+  models_[model].ready = std::count_if(engines.begin(), engines.end(),
+                                       [&](EngineIndex other) { return engines_[other].ready(); });
   if (room_.waiting(model) == 0) return;
   for (std::size_t i = 0; i < table_.capacity(); ++i) {
     const auto slot = static_cast<SlotIndex>(i);

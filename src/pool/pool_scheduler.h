@@ -69,6 +69,7 @@ class PoolScheduler final : public Scheduler {
         : price(std::move(weight_of_tenant), queue_target) {}
 
     std::vector<EngineIndex> engines;  // of this model, lost ones too
+    std::int64_t ready = 0;            // of them
     bool held_up = false;              // one that was waited for left the room in this step
     units::Nanos drip_credit{0};       // engine time that best effort has coming
     std::uint64_t announce_turn = 0;
