@@ -148,29 +148,43 @@ struct SkewPoint {
   }
 };
 
-units::Result<std::vector<SkewPoint>> read_skew(const Setup& setup) {
-  auto csv = tables::Csv::open(setup.skew);
+// The named columns of every row of the setup's own run, which is named GPU/MODEL by the same
+// authors and has one GPU.
+units::Result<std::vector<std::vector<double>>> read_run(const Setup& setup,
+                                                         const std::string& file,
+                                                         const std::vector<std::string>& wanted) {
+  auto csv = tables::Csv::open(file);
   if (!csv) return tl::unexpected(csv.error());
-  std::map<std::string, std::size_t> at;
-  for (const char* name :
-       {"gpu", "model", "tp", "n", "nb", "kvs", "kv_big", "t_mean_us", "t_skew_us"}) {
+  std::vector<std::size_t> at;
+  std::vector<std::string> names = {"gpu", "model", "tp"};
+  names.insert(names.end(), wanted.begin(), wanted.end());
+  for (const std::string& name : names) {
     const auto column = csv->require(name);
     if (!column) return tl::unexpected(column.error());
-    at[name] = *column;
+    at.push_back(*column);
   }
-  std::vector<SkewPoint> points;
+  std::vector<std::vector<double>> rows;
   while (true) {
     const auto more = csv->next();
     if (!more) return tl::unexpected(more.error());
-    if (!*more) break;
-    const std::string run = fmt::format("{}/{}", csv->text(at["gpu"]), csv->text(at["model"]));
-    // A run is named GPU/MODEL, by the same authors.
-    const bool here = run == setup.run && csv->text(at["tp"]) == "1";
-    if (!here) continue;
-    const auto number = [&](const char* name) { return csv->number(at[name], 0, 1e9).value_or(0); };
-    points.push_back({number("n"), number("nb"), number("kvs"), number("kv_big"),
-                      number("t_skew_us"), number("t_mean_us")});
+    if (!*more) return rows;
+    const std::string run = fmt::format("{}/{}", csv->text(at[0]), csv->text(at[1]));
+    if (run != setup.run || csv->text(at[2]) != "1") continue;
+    std::vector<double>& row = rows.emplace_back();
+    for (std::size_t i = 3; i < at.size(); ++i) {
+      const auto number = csv->number(at[i], 0, 1e9);
+      if (!number) return tl::unexpected(number.error());
+      row.push_back(*number);
+    }
   }
+}
+
+units::Result<std::vector<SkewPoint>> read_skew(const Setup& setup) {
+  const auto rows =
+      read_run(setup, setup.skew, {"n", "nb", "kvs", "kv_big", "t_skew_us", "t_mean_us"});
+  if (!rows) return tl::unexpected(rows.error());
+  std::vector<SkewPoint> points;
+  for (const auto& row : *rows) points.push_back({row[0], row[1], row[2], row[3], row[4], row[5]});
   return points;
 }
 
@@ -233,26 +247,12 @@ struct MixedPoint {
 };
 
 units::Result<std::vector<MixedPoint>> read_mixed(const Setup& setup) {
-  auto csv = tables::Csv::open(setup.mixed);
-  if (!csv) return tl::unexpected(csv.error());
-  std::map<std::string, std::size_t> at;
-  for (const char* name : {"gpu", "model", "tp", "prefill_tokens", "prefill_prior_context",
-                           "decode_seqs", "decode_context", "time_ms"}) {
-    const auto column = csv->require(name);
-    if (!column) return tl::unexpected(column.error());
-    at[name] = *column;
-  }
+  const auto rows = read_run(
+      setup, setup.mixed,
+      {"prefill_tokens", "prefill_prior_context", "decode_seqs", "decode_context", "time_ms"});
+  if (!rows) return tl::unexpected(rows.error());
   std::vector<MixedPoint> points;
-  while (true) {
-    const auto more = csv->next();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) break;
-    const std::string run = fmt::format("{}/{}", csv->text(at["gpu"]), csv->text(at["model"]));
-    if (run != setup.run || csv->text(at["tp"]) != "1") continue;
-    const auto number = [&](const char* name) { return csv->number(at[name], 0, 1e9).value_or(0); };
-    points.push_back({number("prefill_tokens"), number("prefill_prior_context"),
-                      number("decode_seqs"), number("decode_context"), number("time_ms")});
-  }
+  for (const auto& row : *rows) points.push_back({row[0], row[1], row[2], row[3], row[4]});
   return points;
 }
 

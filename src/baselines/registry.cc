@@ -4,6 +4,7 @@
 #include <iterator>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "baselines/engine/prefill_first.h"
 #include "baselines/engine/qoserve.h"
@@ -14,6 +15,7 @@
 #include "baselines/pool/gated.h"
 #include "baselines/pool/routing_pool.h"
 #include "baselines/pool/spread.h"
+#include "pool/pool_scheduler.h"
 #include "units/suggestion.h"
 
 namespace tidegate::baselines {
@@ -32,6 +34,7 @@ struct EngineEntry {
 struct PlacementEntry {
   std::string_view name;
   std::unique_ptr<Router> (*make)(const pool::PoolConfig& config);
+  std::unique_ptr<pool::Scheduler> (*whole)(const pool::PoolConfig& config) = nullptr;
 };
 
 template <class Made>
@@ -53,6 +56,13 @@ std::unique_ptr<Router> slots(const pool::PoolConfig& config) {
   return std::make_unique<Slots>(std::max<std::size_t>(1, config.classes.size()));
 }
 
+// An ablation of the house's own: everything but the shadow price.
+std::unique_ptr<pool::Scheduler> unpriced(const pool::PoolConfig& config) {
+  pool::PoolConfig own = config;
+  own.policy.queue_target = units::Ppm(0);
+  return std::make_unique<pool::PoolScheduler>(std::move(own));
+}
+
 constexpr EngineEntry kEngines[] = {
     {kOwn, kOwn, nullptr},
     {"fcfs", "round-robin", engine<PrefillFirst>},
@@ -65,6 +75,7 @@ constexpr EngineEntry kEngines[] = {
 
 constexpr PlacementEntry kPlacements[] = {
     {kOwn, nullptr},
+    {"unpriced", nullptr, unpriced},
     {"round-robin", router<RoundRobin>},
     {"random", seeded_router<Random>},
     {"power-of-two", seeded_router<PowerOfTwo>},
@@ -100,6 +111,7 @@ units::Result<Entry> find(const Entry (&entries)[kSize], std::string_view name, 
 }
 
 pool::SchedulerFactory routing(const PlacementEntry& placement) {
+  if (placement.whole != nullptr) return placement.whole;
   if (placement.make == nullptr) return {};
   return [make = placement.make](const pool::PoolConfig& config) {
     return std::make_unique<RoutingPool>(config, make(config));

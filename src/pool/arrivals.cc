@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "cost/kv_law.h"
-#include "cost/length_forecast.h"
 #include "pool/pool_scheduler.h"
 #include "units/check.h"
 
@@ -121,10 +120,8 @@ SlotIndex PoolScheduler::enter(const Request& request, const Reservation& reserv
   } else if (accounts_[entry.tenant].guarantee(request, now_, entry.reservation)) {
     entry.band = Band::kGuaranteed;
   }
-  entry.lane = room_.lane_of(entry.model, entry.tenant, entry.band);
-  entry.key = order_key(entry);
-  entry.surplus = above_price(slot);
   join_lane(slot);
+  entry.surplus = above_price(slot);
   return slot;
 }
 
@@ -155,14 +152,13 @@ bool PoolScheduler::above_price(SlotIndex slot) {
   const std::int64_t ready = model.ready;
   if (ready == 0) return false;
   const EngineView& engine = engines_[model.engines.front()];
-  const domain::Footprint& footprint = entry.request.footprint;
-  const Nanos size = engine.price(footprint.prompt, cost::remaining(footprint, Tokens(0)).mean);
+  const Nanos size = engine.price(entry.request.footprint);
   const bool guaranteed = entry.band == Band::kGuaranteed;
   if (entry.request.caller_retries == 0) model.price.ask(entry.tenant, size, guaranteed, now_);
   if (guaranteed || entry.key.due == Instant::never() || !engine.law().calibrated()) return false;
   if (accounts_[entry.tenant].tenant().on_overload == OnOverload::kQueue) return false;
-  const Work queued =
-      room_.waiting(entry.model) == 0 ? Work{} : room_.ahead_of(entry.key, entry.lane);
+  const bool alone = room_.waiting(entry.model) == 1;
+  const Work queued = alone ? Work{} : room_.ahead_of(entry.key, entry.lane);
   const ShadowPrice::Verdict verdict =
       model.price.judge({.tenant = entry.tenant,
                          .size = size,

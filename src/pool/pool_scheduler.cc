@@ -34,7 +34,6 @@ std::size_t slots_of(const PoolConfig& config) {
 PoolScheduler::PoolScheduler(PoolConfig config)
     : config_(std::move(config)),
       prng_(config_.seed),
-      models_(config_.models.size(), Model(weights_of(config_), config_.policy.queue_target)),
       table_(slots_of(config_)),
       room_(config_.models.size(), weights_of(config_), slots_of(config_),
             config_.policy.share_slack),
@@ -42,7 +41,10 @@ PoolScheduler::PoolScheduler(PoolConfig config)
   const auto engines =
       static_cast<std::size_t>(std::max<std::int64_t>(1, config_.limits.max_engines));
   engines_.reserve(engines);
-  for (Model& model : models_) model.engines.reserve(engines);
+  models_.reserve(config_.models.size());  // made in place: a copy would not keep what is reserved
+  for (std::size_t i = 0; i < config_.models.size(); ++i) {
+    models_.emplace_back(weights_of(config_), config_.policy.queue_target).engines.reserve(engines);
+  }
   accounts_.reserve(config_.tenants.size());
   for (const domain::Tenant& tenant : config_.tenants) {
     accounts_.emplace_back(tenant, config_.policy.retry_budget);

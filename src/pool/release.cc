@@ -37,10 +37,9 @@ void PoolScheduler::join_lane(SlotIndex slot) {
   entry.key = order_key(entry);
   const domain::Footprint& footprint = entry.request.footprint;
   Work work = prefill_work(footprint.prompt, footprint.prompt);
-  const Tokens output = cost::remaining(footprint, Tokens(0)).mean;
-  work.memory = footprint.prompt + output;
+  work.memory = footprint.prompt + cost::remaining(footprint, Tokens(0)).mean;
   const auto& engines = models_[entry.model].engines;
-  if (!engines.empty()) work.price = engines_[engines.front()].price(footprint.prompt, output);
+  if (!engines.empty()) work.price = engines_[engines.front()].price(footprint);
   room_.enter(slot, entry.lane, entry.key, work);
 }
 
@@ -216,8 +215,7 @@ void PoolScheduler::assign(SlotIndex slot, EngineIndex index, const Verdict& ver
   Entry& entry = table_[slot];
   EngineView& engine = engines_[index];
   entry.tier = room_.tier(entry.lane);
-  const domain::Footprint& footprint = entry.request.footprint;
-  const Nanos price = engine.price(footprint.prompt, cost::remaining(footprint, Tokens(0)).mean);
+  const Nanos price = engine.price(entry.request.footprint);
   room_.charge(entry.lane, price);
   entry.charged = price;
   leave_room(slot);
@@ -256,9 +254,7 @@ bool PoolScheduler::drip_due(std::size_t model) {
   room_.start(drip_walk_, model, true);
   const SlotIndex first = drip_walk_.next();
   if (first == kNoSlot) return false;
-  const domain::Footprint& footprint = table_[first].request.footprint;
-  const EngineView& engine = engines_[models_[model].engines.front()];
-  return credit >= engine.price(footprint.prompt, cost::remaining(footprint, Tokens(0)).mean);
+  return credit >= engines_[models_[model].engines.front()].price(table_[first].request.footprint);
 }
 
 void PoolScheduler::hold(SlotIndex slot, const Expectation& expectation, Instant gives_up) {

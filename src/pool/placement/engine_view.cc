@@ -306,4 +306,8 @@ Nanos EngineView::price(Tokens prefill, Tokens output) const {
   return law_.mean(full) - without;
 }
 
+Nanos EngineView::price(const domain::Footprint& footprint) const {
+  return price(footprint.prompt, cost::remaining(footprint, Tokens(0)).mean);
+}
+
 }  // namespace tidegate::pool

@@ -84,6 +84,8 @@ class EngineView {
   // Engine time that a request is worth: what steps that are full would take longer for its prefill
   // and its decodes.
   units::Nanos price(units::Tokens prefill, units::Tokens output) const;
+  // Of all of a request, as far as is known before it runs.
+  units::Nanos price(const domain::Footprint& footprint) const;
 
  private:
   // One entry of the list that the sweep for the peak goes through.

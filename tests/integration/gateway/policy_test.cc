@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "baselines/registry.h"
-#include "config/load.h"
-#include "config/scenario_load.h"
 #include "journal/file.h"
 #include "journal/replay.h"
 #include "shell_fixture.h"
@@ -28,7 +26,6 @@ class PolicyTest : public ShellTest, public ::testing::WithParamInterface<std::s
     file_ = ::testing::TempDir() + "policy_test.yaml";
     journal_ = ::testing::TempDir() + "policy_test.journal";
     std::remove(journal_.c_str());
-    load_ = [this] { return load(); };
   }
 
   // One engine of four sequences, so that most of a small load waits for somebody. The policy is
@@ -41,18 +38,7 @@ class PolicyTest : public ShellTest, public ::testing::WithParamInterface<std::s
                          << policy << ", journal: {path: " << journal_ << "}}\n"
                          << more;
   }
-  tl::expected<LoadedConfig, config::LoadErrors> load() const {
-    const auto text = config::read_file(file_);
-    if (!text) return tl::unexpected(config::LoadErrors{text.error()});
-    auto config = config::parse_server_config(*text, file_);
-    if (!config) return tl::unexpected(config.error());
-    config->server.listen.port = 0;
-    config->server.log_file = log_file();
-    return LoadedConfig{std::move(*config), *text};
-  }
-  void start_from_file() {
-    start([this](config::ServerConfig& config) { config = load()->config; });
-  }
+  void start_from_file() { ShellTest::start_from_file(file_); }
 
   // Twelve callers at once; the n-th wants n tokens, every other one as a stream.
   void serve_a_load() const {

@@ -4,8 +4,6 @@
 #include <fstream>
 #include <thread>
 
-#include "config/load.h"
-#include "config/scenario_load.h"
 #include "shell_fixture.h"
 
 namespace tidegate::gateway {
@@ -34,19 +32,7 @@ class ReloadTest : public ShellTest {
                             const std::string& more = "") {
     return "  - {name: " + name + ", keys_sha256: [" + key + "]" + more + "}\n";
   }
-  tl::expected<LoadedConfig, config::LoadErrors> load() const {
-    const auto text = config::read_file(file_);
-    if (!text) return tl::unexpected(config::LoadErrors{text.error()});
-    auto config = config::parse_server_config(*text, file_);
-    if (!config) return tl::unexpected(config.error());
-    config->server.listen.port = 0;
-    config->server.log_file = log_file();
-    return LoadedConfig{std::move(*config), *text};
-  }
-  void start_from_file() {
-    load_ = [this] { return load(); };
-    start([this](config::ServerConfig& config) { config = load()->config; });
-  }
+  void start_from_file() { ShellTest::start_from_file(file_); }
   Reply reload() const { return ask(port(), {"POST", "/admin/v1/reload"}); }
   int models_with(const std::string& key) const {
     return get("/v1/models", {"authorization: Bearer " + key}).status;

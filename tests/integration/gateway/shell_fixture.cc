@@ -4,9 +4,25 @@
 #include <thread>
 
 #include "config/defaults.h"
+#include "config/load.h"
+#include "config/scenario_load.h"
 #include "gateway/open_engines.h"
 
 namespace tidegate::gateway {
+namespace {
+
+tl::expected<LoadedConfig, config::LoadErrors> read_config(const std::string& file,
+                                                           const std::string& log_file) {
+  const auto text = config::read_file(file);
+  if (!text) return tl::unexpected(config::LoadErrors{text.error()});
+  auto config = config::parse_server_config(*text, file);
+  if (!config) return tl::unexpected(config.error());
+  config->server.listen.port = 0;
+  config->server.log_file = log_file;
+  return LoadedConfig{std::move(*config), *text};
+}
+
+}  // namespace
 
 std::string chat(const std::string& more) {
   return R"({"model":"tidegate-tiny","messages":[{"role":"user","content":"hello"}])" + more + "}";
@@ -22,6 +38,13 @@ void ShellTest::start(const std::function<void(config::ServerConfig&)>& change) 
   auto engines = open_engines(config, [](std::string_view) {});
   ASSERT_TRUE(engines) << engines.error().message;
   start_with_engines(std::move(config), std::move(*engines));
+}
+
+void ShellTest::start_from_file(const std::string& file) {
+  load_ = [file] { return read_config(file, log_file()); };
+  const auto loaded = load_();
+  ASSERT_TRUE(loaded) << loaded.error().front().message;
+  start([&](config::ServerConfig& config) { config = loaded->config; });
 }
 
 void ShellTest::start_with_engines(config::ServerConfig config, std::vector<NamedEngine> engines) {

@@ -18,6 +18,8 @@ class ShellTest : public ::testing::Test {
   void start(const std::function<void(config::ServerConfig&)>& change = {});
   // The same with these engines; the configuration is taken as it is, but for port and log.
   void start_with_engines(config::ServerConfig config, std::vector<NamedEngine> engines);
+  // The same by a configuration file, which every reload reads again.
+  void start_from_file(const std::string& file);
   void TearDown() override { shell_.reset(); }
 
   // Where start() lets the gateway log.
