@@ -15,6 +15,7 @@ const kHelp = `bench/overload.sh [OPTIONS]
   --seconds S      length of the run (60)
   --factor F       offered load over the measured capacity (3)
   --threads N      compute threads (1)
+  --policy NAME    who decides (tidegate; tidegate/unpriced is without the shadow price)
   --seed N         of the arrivals and the prompts (1)
   --model FILE     instead of the random 100M model
   --out FILE       the figures as JSON (.cache/bench/overload.json)
@@ -30,7 +31,7 @@ const promises = {
 };
 const key_of = (name) => `sk-bench-${name}-0123456789abcdef0123456789abcdef`;
 
-function config_text(model, threads) {
+function config_text(model, threads, policy) {
   const names = Object.keys(promises);
   const classes = names.map((name) => `{name: ${name}, ttft: ${promises[name].ttft_ms}ms, ` +
       `tpot: ${promises[name].tpot_ms}ms}`);
@@ -41,6 +42,7 @@ function config_text(model, threads) {
         `on_overload: ${promises[name]?.on_overload ?? 'queue'}}`;
   });
   return `
+server:  {policy: ${policy}}
 engines: [{llama: "${model}", name: bench, threads: ${threads}, max_sequences: ${kSequences},
            kv_tokens: ${kSequences * 2048}}]
 models:  [{name: bench}]
@@ -116,7 +118,8 @@ function of_tenant(name, records) {
 const {values: options} = parseArgs({options: {
   seconds: {type: 'string', default: '60'}, factor: {type: 'string', default: '3'},
   threads: {type: 'string', default: '1'}, seed: {type: 'string', default: '1'},
-  model: {type: 'string'}, help: {type: 'boolean', short: 'h'},
+  model: {type: 'string'}, policy: {type: 'string', default: 'tidegate'},
+  help: {type: 'boolean', short: 'h'},
   out: {type: 'string', default: path.join(root, '.cache/bench/overload.json')},
 }});
 if (options.help) {
@@ -126,7 +129,7 @@ if (options.help) {
 const folder = path.dirname(path.resolve(options.out));
 mkdirSync(folder, {recursive: true});
 const config = path.join(folder, 'overload.yaml');
-writeFileSync(config, config_text(bench_model(options.model), options.threads));
+writeFileSync(config, config_text(bench_model(options.model), options.threads, options.policy));
 const server = await start_tidegate({config, log: path.join(folder, 'overload.log')});
 const url = `${server.url}/v1/completions`;
 const seed = Number(options.seed);

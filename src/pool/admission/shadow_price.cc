@@ -33,6 +33,18 @@ std::size_t octave_of(std::int64_t value) {
   return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(value))) - 1;
 }
 
+// Until demand that is not added to is no more than `budget_ns`; after so many epochs hardly
+// anything is left of it.
+Nanos forgotten_in(std::int64_t demand_ns, std::int64_t budget_ns) {
+  constexpr std::int64_t kMostEpochs = 32;
+  Nanos time = kEpoch;
+  while (time < kEpoch * kMostEpochs && demand_ns > budget_ns) {
+    demand_ns -= units::divide_up(demand_ns, 8);
+    time += kEpoch;
+  }
+  return time;
+}
+
 }  // namespace
 
 std::size_t SizeHistogram::class_of(Nanos size) {
@@ -201,10 +213,7 @@ ShadowPrice::Verdict ShadowPrice::judge(const Newcomer& newcomer, Instant now) {
   const bool limited = budget < asked;
   steer(outlook, limited, now);
   if (!limited || within(newcomer, budget)) return {};
-  const std::int64_t over = asked - budget;
-  return {.above = true,
-          .drains_in = Nanos(
-              units::multiply_divide(span_.value(), over, std::max<std::int64_t>(1, budget)))};
+  return {.above = true, .drains_in = forgotten_in(asked, budget)};
 }
 
 }  // namespace tidegate::pool

@@ -60,7 +60,8 @@ class ShadowPrice {
   };
   struct Verdict {
     bool above = false;         // the price
-    units::Nanos drains_in{0};  // until its tenant would be within its share if it asked no more
+    units::Nanos drains_in{0};  // until its tenant would be within its share if it asked no more;
+                                // at most 40 s, when its demand is as good as forgotten
   };
 
   // `queue_target`: the part of a newcomer's time that the queue in front of it should take when

@@ -166,6 +166,30 @@ TEST(ShadowPrice, CountsGuaranteedWorkFirst) {
   EXPECT_NEAR(static_cast<double>(taken) / 20'000, 3.0, 0.3);  // of ten, seven are taken
 }
 
+// Law: a tenant that asked for twice its share is told to come back when, asking no more, it would
+// be within it: an eighth of its demand is forgotten every 1.25 s, so after six of these, which one
+// who was told at the worst moment waits for once more; and nobody is told more than 40 s.
+TEST(ShadowPrice, TellsWhenTheTenantWillBeWithinItsShare) {
+  Fluid fluid({1});
+  Nanos longest(0);
+  Nanos last(0);
+  for (int i = 0; i < 40'000; ++i) {
+    fluid.price.ask(0, milliseconds(20), false, fluid.now);
+    const auto verdict = fluid.price.judge({.tenant = 0,
+                                            .size = milliseconds(20),
+                                            .ahead = fluid.backlog,
+                                            .time = units::seconds(2),
+                                            .engines = 1},
+                                           fluid.now);
+    if (!verdict.above) fluid.backlog += milliseconds(20);
+    if (verdict.above) last = verdict.drains_in;
+    longest = std::max(longest, verdict.drains_in);
+    fluid.pass(milliseconds(10));
+  }
+  EXPECT_NEAR(static_cast<double>(last.value()) / 1e9, 7 * 1.25, 2 * 1.25);
+  EXPECT_LE(longest, units::seconds(40));
+}
+
 // Law: a target of 0 turns the price off.
 TEST(ShadowPrice, CanBeTurnedOff) {
   ShadowPrice off({1}, Ppm(0));
