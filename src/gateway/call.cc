@@ -28,22 +28,24 @@ Call::Call(CallSetup setup) : setup_(std::move(setup)), lanes_(setup_.lanes) {
   told_ = setup_.received;
 }
 
-void Call::held(std::size_t lane, std::int64_t ahead, units::Nanos eta) {
+void Call::held(std::size_t lane, std::int64_t ahead, units::Instant eta) {
   const std::lock_guard lock(mutex_);
   if (over_ || lanes_[lane].ended) return;
+  held_ = true;
   // A call starts with the first of its lanes, so its place is that of the best one.
   ahead_ = lane == 0 ? ahead : std::min(ahead_, ahead);
   eta_ = lane == 0 ? eta : std::min(eta_, eta);
 }
 
-bool Call::hold_tick(units::Instant now) {
+bool Call::tell(units::Instant now) {
   const std::lock_guard lock(mutex_);
-  if (over_ || !waiting_ || !setup_.stream) return false;
-  const units::Nanos quiet = streaming_ ? kHoldComment : kQuietHold;
-  if (now - told_ < quiet) return true;
+  const auto opened = [](const LaneText& lane) { return lane.opened; };
+  if (over_ || !setup_.stream || std::any_of(lanes_.begin(), lanes_.end(), opened)) return false;
+  const bool news = held_ && waiting_ && !streaming_;
+  if (!news && now - told_ < kWordEvery) return true;
   if (!streaming_ && !open_stream()) return false;
   told_ = now;
-  send(openai::sse_queued(ahead_, eta_));
+  send(waiting_ ? openai::sse_queued(ahead_, eta_ - now) : openai::sse_keep_alive());
   return !over_;
 }
 

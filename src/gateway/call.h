@@ -3,9 +3,11 @@
 // decision thread brings what was decided, the network's brings the news that the caller left.
 // A mutex guards all of it; nothing under it blocks.
 //
-// The head of a stream goes out with the first text, or once the caller has been held for
-// kQuietHold: from then on comments tell its place in the queue, and a refusal can only be an error
-// event, since the status 200 is out. Before that a refusal has its own status.
+// The head of a stream goes out with the first word: as soon as the caller is held, with a comment
+// that tells its place in the queue, else with the first text, or with a comment after kWordEvery.
+// Until the first text no caller of a stream hears nothing for longer than kWordEvery and a round.
+// Once the head is out, with its status 200, a refusal can only be an error event; before that it
+// has its own status.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +27,8 @@
 
 namespace tidegate::gateway {
 
-// How long a streaming caller is held before it is told so.
-inline constexpr units::Nanos kQuietHold = units::milliseconds(300);
-// While it is held it is told again at least this often.
-inline constexpr units::Nanos kHoldComment = units::seconds(5);
+// Until its first text a streaming caller is told something this often, held or on an engine.
+inline constexpr units::Nanos kWordEvery = units::milliseconds(800);
 
 // What is known of a call when it has ended: one log line.
 struct CallSummary {
@@ -76,8 +76,8 @@ class Call {
   // Engine threads: the next text of a lane. Dropped when the lane or the call has ended.
   void text(std::size_t lane, engines::TextDelta delta);
 
-  // Decision thread. The lane waits: `ahead` requests go first, `eta` is how long that should take.
-  void held(std::size_t lane, std::int64_t ahead, units::Nanos eta);
+  // Decision thread. The lane waits: `ahead` requests go first, it should start at `eta`.
+  void held(std::size_t lane, std::int64_t ahead, units::Instant eta);
   // The lane goes to an engine after waiting for `queued`.
   void placed(const std::string& engine, units::Nanos queued);
   // Its promise was loosened, as its tenant agreed to.
@@ -86,9 +86,9 @@ class Call {
   // The lane has ended. With the last one, or the first that was not completed, the call is
   // answered; in the second case the others are abandoned.
   void ended(std::size_t lane, const domain::End& end, const domain::Usage& usage);
-  // Time has passed: tell a streaming caller that it is still held. True while it wants to be told
-  // again.
-  bool hold_tick(units::Instant now);
+  // Tells a streaming caller, if it is time, that it is held, or that its prompt is being computed.
+  // True while it wants to be told again.
+  bool tell(units::Instant now);
 
   // The edge: the mailbox is full, so the core never saw the call.
   void turned_away();
@@ -123,9 +123,10 @@ class Call {
   std::vector<LaneText> lanes_;
   std::optional<RateView> rates_;
   std::int64_t ahead_ = 0;
-  units::Nanos eta_{0};
-  units::Instant told_;  // when the last hold comment went out
+  units::Instant eta_;
+  units::Instant told_;  // when the last comment went out
   bool waiting_ = true;  // no lane was placed yet
+  bool held_ = false;    // a lane was told to wait
   bool downgraded_ = false;
   bool streaming_ = false;
   bool over_ = false;       // the answer is complete or given up

@@ -10,7 +10,7 @@
 namespace tidegate::gateway {
 namespace {
 
-// How often callers who wait are looked after.
+// How often callers who wait for their first text are looked after.
 constexpr units::Nanos kRound = units::milliseconds(100);
 
 }  // namespace
@@ -30,7 +30,7 @@ void DecisionLoop::run() {
       wake_ = units::Instant::never();
       step(domain::Tick{});
     }
-    if (now_ >= next_round_) tell_held();
+    if (now_ >= next_round_) tell_silent();
     if (!live_.empty() || when_idle_.empty()) continue;
     for (const auto& then : std::exchange(when_idle_, {})) then();
   }
@@ -65,9 +65,11 @@ void DecisionLoop::submit(Submission& submission) {
     live.promise = request.promise;
     live_.emplace(request.id, std::move(live));
     waiting_.insert(request.id);
+    silent_.insert(request.id);
     log_.arrived(request);
   }
   for (Lane& lane : submission.lanes) step(domain::Arrived{std::move(lane.request)});
+  submission.call->tell(now_);  // when it is held, at once
   next_round_ = std::min(next_round_, now_ + kRound);
 }
 
@@ -159,13 +161,13 @@ void DecisionLoop::when_idle(std::function<void()> then) {
   }
 }
 
-void DecisionLoop::tell_held() {
+void DecisionLoop::tell_silent() {
   std::set<const Call*> told;
-  for (const units::RequestId id : waiting_) {
-    const LiveRequest* live = find(id);
-    if (told.insert(live->call.get()).second) live->call->hold_tick(now_);
-  }
-  next_round_ = waiting_.empty() ? units::Instant::never() : now_ + kRound;
+  std::erase_if(silent_, [&](units::RequestId id) {
+    Call* call = find(id)->call.get();
+    return told.insert(call).second && !call->tell(now_);
+  });
+  next_round_ = silent_.empty() ? units::Instant::never() : now_ + kRound;
 }
 
 void DecisionLoop::set_gauges() {

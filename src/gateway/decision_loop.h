@@ -91,7 +91,7 @@ class DecisionLoop {
   void perform(const domain::Abort& abort);
   void perform(const domain::WakeAt& wake);
   void account(const LiveRequest& request, const domain::End& end);
-  void tell_held();
+  void tell_silent();
   LiveRequest* find(units::RequestId id);
   LiveRequest* find(const domain::AttemptRef& ref);
   const domain::Tenant& tenant(units::TenantId id) const {
@@ -106,13 +106,14 @@ class DecisionLoop {
   DecisionLog log_;
   std::map<units::RequestId, LiveRequest> live_;
   std::set<units::RequestId> waiting_;
+  std::set<units::RequestId> silent_;  // whose callers have yet to hear their first text
   std::map<units::EngineId, domain::EngineSpec> up_;
   std::map<units::EngineId, domain::StateReport> reports_;
   std::vector<std::function<void()>> when_idle_;
   std::function<void(const domain::EngineSpec&)> on_join_;
   units::Instant now_;
   units::Instant wake_ = units::Instant::never();
-  units::Instant next_round_;  // of hold comments
+  units::Instant next_round_;  // of comments
   bool draining_ = false;
 };
 

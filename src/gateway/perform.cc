@@ -22,7 +22,7 @@ void DecisionLoop::perform(const domain::Hold& hold) {
   if (live == nullptr) return;
   live->ref.reset();  // its first try failed, if it had one
   waiting_.insert(hold.request);
-  live->call->held(live->lane, hold.position, hold.eta - now_);
+  live->call->held(live->lane, hold.position, hold.eta);
 }
 
 void DecisionLoop::perform(const domain::Downgrade& downgrade) {
@@ -58,6 +58,7 @@ void DecisionLoop::perform(const domain::End& end) {
   const LiveRequest live = std::move(found->second);
   live_.erase(found);
   waiting_.erase(end.request);
+  silent_.erase(end.request);
   parts_.routes.leave(end.request);
   account(live, end);
   live.call->rates(rate_view(*scheduler_, tenant(live.tenant)));

@@ -1,7 +1,8 @@
 // A streaming request that has to wait is told so, in comments that every SSE reader skips.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
-import {client_of, endless, first_text, post, start_gateway, until_empty} from './lib/gateway.mjs';
+import {client_of, endless, first_text, keys, post, start_gateway, until_empty}
+  from './lib/gateway.mjs';
 
 let server;
 before(async () => { server = await start_gateway({sequences: 1}); });
@@ -26,6 +27,39 @@ test('a held stream hears its place in the queue', async () => {
   assert.match(text, /^: ?queued position=\d+ eta_ms=\d+/m);
   assert.ok(text.indexOf('queued position') < text.indexOf('data:'));
   assert.match(text, /data: \[DONE\]\s*$/);
+  await until_empty(server);
+});
+
+// The official client reads over the comments of the wait; they come from the moment it is held, at
+// least once a second, and none comes after the first byte of text.
+test('comments do not disturb the official client', async (t) => {
+  const first = await client_of(server).chat.completions.create({...story, max_tokens: 1500});
+  await first_text(first);
+  let bytes = '';
+  const told = [performance.now()];
+  const client = client_of(server, keys.acme, {fetch: async (url, init) => {
+    const answer = await fetch(url, init);
+    const watched = answer.body.pipeThrough(new TransformStream({transform(part, controller) {
+      const text = new TextDecoder().decode(part);
+      if (!bytes.includes('data:')) told.push(performance.now());
+      bytes += text;
+      if (/queued(.|\n)*queued/.test(bytes)) first.controller.abort();
+      controller.enqueue(part);
+    }}));
+    return new Response(watched, {status: answer.status, headers: answer.headers});
+  }});
+  const held = await client.chat.completions.create({...story, max_tokens: 8});
+  let text = '';
+  let finish;
+  for await (const chunk of held) {
+    text += chunk.choices[0]?.delta?.content ?? '';
+    finish = chunk.choices[0]?.finish_reason ?? finish;
+  }
+  assert.equal(finish, 'length');
+  assert.ok(text.length > 0 && !/queued|keep-alive/.test(text), text);
+  assert.ok(bytes.match(/^: /mg).length >= 2, bytes);
+  assert.doesNotMatch(bytes.slice(bytes.indexOf('data:')), /^:/m);
+  t.diagnostic(`longest silence ${Math.max(...told.slice(1).map((at, i) => at - told[i]))} ms`);
   await until_empty(server);
 });
 

@@ -11,6 +11,7 @@ namespace tidegate::gateway {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // A gateway in front of engines that the test plays.
 class Scripted : public ShellTest {
@@ -145,6 +146,43 @@ TEST_F(Scripted, AStreamIsNotGivenAgain) {
   EXPECT_EQ(again.status, 409);
   EXPECT_EQ(again.header("x-tidegate-reason"), "same_call_answered");
   EXPECT_EQ(again.header("x-should-retry"), "false");
+}
+
+// A stream hears its place as soon as it is held, then that it is alive while its prompt is
+// computed, and nothing but its text from the first byte of it on.
+TEST_F(Scripted, AStreamIsNeverLeftInSilence) {
+  start_with(1, 2, [](config::ServerConfig& config) {
+    config.tenants[0].values.on_overload = domain::OnOverload::kQueue;
+    config.classes[0].ttft = units::seconds(60);
+  });
+  const auto finish = [this](std::size_t n) {
+    const domain::Assign done = engines_[0]->assignment(n);
+    engines_[0]->complete(done.ref,
+                          {done.request.footprint.prompt, units::Tokens(0), units::Tokens(1)});
+  };
+  const Question question{"POST", "/v1/chat/completions", chat(R"(,"stream":true)")};
+  Reply replies[2];
+  std::thread callers[] = {ask_in_background(replies[0]), ask_in_background(replies[1])};
+  engines_[0]->assignment(1);
+  Client stream(port());
+  stream.send(question);
+  EXPECT_THAT(stream.read_until(": queued position="), Not(HasSubstr(": keep-alive")));
+  finish(0);
+  const domain::Assign held = engines_[0]->assignment(2);
+  EXPECT_THAT(stream.read_until(": keep-alive"), Not(HasSubstr("data:")));
+  engines_[0]->write(held.ref, "one");
+  const std::string before = stream.read_until("one");
+  finish(1);
+  for (std::thread& caller : callers) caller.join();
+  // That a later one is told again shows that the time for another word has passed.
+  Client later(port());
+  later.send(question);
+  later.read_until(": keep-alive");
+  finish(2);
+  EXPECT_THAT(stream.read_until("[DONE]").substr(before.size()), Not(HasSubstr("keep-alive")));
+  finish(3);
+  later.read_until("[DONE]");
+  until_empty();
 }
 
 // Among those who wait, priority decides: lower is more urgent, whoever came first.

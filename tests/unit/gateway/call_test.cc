@@ -143,8 +143,7 @@ TEST_F(CallTest, Streams) {
 // Who is refused before anything was sent gets the status, and the other lanes are given up.
 TEST_F(CallTest, RefusesWithAStatusBeforeTheFirstByte) {
   const auto call = make(true, 2);
-  call->held(0, 3, units::seconds(1));
-  EXPECT_TRUE(call->hold_tick(received_));
+  EXPECT_TRUE(call->tell(received_ + kWordEvery - units::milliseconds(1)));
   call->ended(0, refused(), {});
   EXPECT_GE(exchange_->status(), 429);
   EXPECT_EQ(exchange_->header("retry-after-ms"), "1500");
@@ -155,17 +154,39 @@ TEST_F(CallTest, RefusesWithAStatusBeforeTheFirstByte) {
   EXPECT_EQ(ended_[0].outcome, domain::Outcome::kRejectedCapacity);
 }
 
-// Who is held longer than the quiet time is told so; a refusal is then an error event.
+// Who is held is told so at once; a refusal is then an error event.
 TEST_F(CallTest, TellsTheHeldAndThenRefusesInBand) {
   const auto call = make(true);
-  call->held(0, 3, units::seconds(1));
-  EXPECT_TRUE(call->hold_tick(received_ + kQuietHold));
+  call->held(0, 3, received_ + units::seconds(1));
+  EXPECT_TRUE(call->tell(received_));
   EXPECT_EQ(exchange_->status(), 200);
   EXPECT_THAT(exchange_->bytes, HasSubstr(": queued position=3 eta_ms=1000\n\n"));
   call->ended(0, refused(), {});
   EXPECT_THAT(exchange_->bytes, HasSubstr("data: {\"error\":"));
   EXPECT_THAT(exchange_->bytes, Not(HasSubstr("[DONE]")));
   EXPECT_EQ(exchange_->ended, "cut");
+}
+
+// From the moment a caller waits to its first text it hears something within every second, on an
+// engine too; after the first text the stream itself is the word.
+TEST_F(CallTest, NeverLeavesAStreamInSilence) {
+  const auto call = make(true);
+  call->held(0, 1, received_ + units::seconds(2));
+  units::Instant heard = received_;
+  std::size_t bytes = 0;
+  for (int round = 1; round <= 40; ++round) {
+    const units::Instant now = received_ + units::milliseconds(100) * round;
+    if (round == 20) call->placed("tiny", units::seconds(2));
+    EXPECT_TRUE(call->tell(now));
+    if (exchange_->bytes.size() > bytes) heard = now;
+    bytes = exchange_->bytes.size();
+    EXPECT_LE(now - heard, units::seconds(1)) << round;
+  }
+  EXPECT_THAT(exchange_->bytes, HasSubstr(": keep-alive"));
+  call->text(0, delta("hello"));
+  bytes = exchange_->bytes.size();
+  EXPECT_FALSE(call->tell(received_ + units::seconds(10)));
+  EXPECT_EQ(exchange_->bytes.size(), bytes);
 }
 
 // A caller who leaves, or does not read, has its lanes ended; the line says 499.
