@@ -92,8 +92,8 @@ void Edge::handle(const ExchangePtr& exchange) {
 void Edge::route(Passage& passage, std::string_view path) {
   const std::string& method = passage.exchange->request().method;
   const bool list = path == "/v1/models" || path.substr(0, 11) == "/v1/models/";
-  const bool post =
-      path == "/v1/chat/completions" || path == "/v1/completions" || path == "/v1/embeddings";
+  const bool post = path == "/v1/chat/completions" || path == "/v1/completions" ||
+                    path == "/v1/embeddings" || path == "/v1/responses";
   if (!list && !post) {
     refuse(passage, openai::refusal(openai::EdgeError::kUnknownRoute,
                                     "there is nothing here; the API is under /v1/"));
@@ -109,7 +109,10 @@ void Edge::route(Passage& passage, std::string_view path) {
   if (list) return models(passage, path);
   if (path == "/v1/chat/completions") return chat(passage);
   if (path == "/v1/completions") return completion(passage);
-  embeddings(passage);
+  if (path == "/v1/embeddings") return embeddings(passage);
+  refuse(passage, openai::refusal(openai::EdgeError::kUnsupported,
+                                  "no engine here has the Responses API; send this to "
+                                  "/v1/chat/completions as messages"));
 }
 
 void Edge::models(Passage& passage, std::string_view path) {

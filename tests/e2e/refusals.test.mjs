@@ -86,6 +86,15 @@ test('404: an unknown model, and an unknown route', async () => {
   assert.equal((await post(server, '/v1/nothing', hello)).status, 404);
 });
 
+// What no engine has is said once: the client does not try again and is told where to go.
+test('501: the Responses API', async (t) => {
+  const recorder = await start_recorder(t, server);
+  const error = await refused(client_of(recorder, keys.acme, {maxRetries: 2})
+      .responses.create({model: 'tiny', input: 'hello'}), OpenAI.InternalServerError, 501);
+  assert.match(error.error.message, /chat\/completions/);
+  assert.equal(recorder.attempts.length, 1);
+});
+
 test('413: a body over the limit', async () => {
   const answer = await post(server, '/v1/chat/completions', 'x'.repeat(8 << 20))
       .catch((error) => error);

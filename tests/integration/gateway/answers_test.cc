@@ -120,6 +120,10 @@ TEST_F(Answers, BadRequests) {
   EXPECT_EQ(huge.status, 400);
   EXPECT_THAT(huge.body, HasSubstr("context_length_exceeded"));
   EXPECT_EQ(get("/v1/chat/completions").status, 405);
+  const Reply responses = post("/v1/responses", R"({"model":"tidegate-tiny","input":"hello"})");
+  EXPECT_EQ(responses.status, 501);
+  EXPECT_EQ(responses.header("x-should-retry"), "false");
+  EXPECT_THAT(responses.body, HasSubstr("/v1/chat/completions"));
   EXPECT_EQ(post("/v1/nothing", "{}").status, 404);
   until_empty();
 }
