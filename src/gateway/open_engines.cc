@@ -52,6 +52,9 @@ units::Result<std::vector<NamedEngine>> open_engines(const config::ServerConfig&
     options.log = [warning, least](LogLevel level, std::string_view line) {
       if (level >= least) warning(line);
     };
+    options.on_device = [warning, name = each.name](std::string_view line) {
+      warning(name + ": " + std::string(line));
+    };
     auto engine = engines::llama::open_engine(options);
     if (!engine) {
       return units::error(each.name + " (" + each.gguf + ")", engine.error().message);

@@ -11,7 +11,8 @@
 
 namespace tidegate::gateway {
 
-// What an engine complains about: errors, and warnings too at log level debug. From any thread.
+// What an engine says that a person should see: what it complains about (errors, and warnings too
+// at log level debug), and whether a GPU computes that was asked for. From any thread.
 using EngineWarning = std::function<void(std::string_view line)>;
 
 // Error: names the engine and says why it cannot be opened. In a build without llama.cpp every one.

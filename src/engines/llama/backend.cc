@@ -66,17 +66,16 @@ units::Result<void> load_backends(const std::string& libraries) {
                       "folder with libggml-cpu-*.so");
 }
 
-DeviceNote device_note(std::int32_t gpu_layers) {
+std::string device_note(std::int32_t gpu_layers) {
   constexpr bool kCudaBuild = TIDEGATE_LLAMA_CUDA != 0;
   if (gpu_layers == 0 || (gpu_layers < 0 && !kCudaBuild)) return {};
   if (auto* const gpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU); gpu != nullptr) {
-    return {LogLevel::kInfo, std::string("computes on ") + ggml_backend_dev_description(gpu)};
+    return std::string("computes on ") + ggml_backend_dev_description(gpu);
   }
-  return {LogLevel::kWarning,
-          kCudaBuild ? "runs on the CPU: no GPU can be used here (no device, or no NVIDIA driver "
-                       "or CUDA library was found)"
-                     : "runs on the CPU: gpu_layers is set, but this program was built without "
-                       "TIDEGATE_CUDA"};
+  return kCudaBuild ? "runs on the CPU: no GPU can be used here (no device, or no NVIDIA driver or "
+                      "CUDA library was found)"
+                    : "runs on the CPU: gpu_layers is set, but this program was built without "
+                      "TIDEGATE_CUDA";
 }
 
 LogRoute::LogRoute(LogCallback callback)

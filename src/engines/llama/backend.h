@@ -15,13 +15,9 @@ namespace tidegate::engines::llama {
 units::Result<void> load_backends(const std::string& libraries);
 
 // What is to be said about GPUs before a model of `gpu_layers` (see LlamaOptions) is loaded: the
-// one that is used, or, as a warning, that one was asked for and none can be used. Empty: nothing.
+// one that is used, or that one was asked for and none can be used. Empty: nothing.
 // REQUIRES: load_backends() succeeded.
-struct DeviceNote {
-  LogLevel level = LogLevel::kInfo;
-  std::string line;
-};
-DeviceNote device_note(std::int32_t gpu_layers);
+std::string device_note(std::int32_t gpu_layers);
 
 // Sends llama.cpp's own lines at warning and above to the callback of the newest living LogRoute,
 // and nowhere when there is none: it never writes to stderr by itself.

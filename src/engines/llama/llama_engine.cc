@@ -309,8 +309,9 @@ units::Result<std::unique_ptr<Engine>> open_engine(const LlamaOptions& options) 
   if (units::Result<void> ready = load_backends(options.libraries); !ready) {
     return tl::unexpected(ready.error());
   }
-  if (const DeviceNote note = device_note(options.gpu_layers); !note.line.empty()) {
-    route.log(note.level, note.line);
+  if (const std::string note = device_note(options.gpu_layers);
+      options.on_device && !note.empty()) {
+    options.on_device(note);
   }
   units::Result<LoadedModel> model = load_model(options);
   if (!model) return tl::unexpected(model.error());

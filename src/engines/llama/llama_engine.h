@@ -30,8 +30,11 @@ struct LlamaOptions {
   units::ModelId model;
   // The monotonic clock that arrivals and due times are given in. REQUIRES: set, thread-safe.
   std::function<units::Instant()> now;
-  // Lines of this engine, and of llama.cpp itself at warning and above. Null: silent.
+  // Lines of llama.cpp itself at warning and above. Null: silent.
   LogCallback log;
+  // Told once, before the model is loaded, which GPU computes, or that none can though gpu_layers
+  // asks for one. Null: nobody is told.
+  std::function<void(std::string_view line)> on_device;
 
   std::int32_t threads =
       0;  // 0: cores - 1, at least 1 (a spinning barrier must not be descheduled)
