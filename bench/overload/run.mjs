@@ -14,6 +14,7 @@ import {rounded, summary, table} from '../lib/stats.mjs';
 const kHelp = `bench/overload.sh [OPTIONS]
   --seconds S      length of the run (60)
   --factor F       offered load over the measured capacity (3)
+  --rate R         offered requests/s; the capacity is not measured then, so that runs compare
   --threads N      compute threads (1)
   --policy NAME    who decides (tidegate; tidegate/unpriced is without the shadow price)
   --seed N         of the arrivals and the prompts (1)
@@ -44,7 +45,7 @@ function config_text(model, threads, policy) {
   return `
 server:  {policy: ${policy}}
 engines: [{llama: "${model}", name: bench, threads: ${threads}, max_sequences: ${kSequences},
-           kv_tokens: ${kSequences * 2048}}]
+           kv_tokens: ${kSequences * 2048}, kv_unified: false}]
 models:  [{name: bench}]
 classes: [${classes.join(', ')}, {name: unhurried, best_effort: true}]
 tenants:
@@ -115,9 +116,19 @@ function of_tenant(name, records) {
   };
 }
 
+// Requests/s of callers that always have as many waiting as the engine can run.
+async function capacity_of(url, folder, seed) {
+  const random = new Random(seed + 1000);
+  const always = Array.from({length: 120}, () => request(random, 'unhurried'));
+  const full = await run_load(
+      {url, headers: {}, closed_loop: kSequences, requests: always, grace_ms: 300_000}, folder,
+      'overload.closed');
+  return full.filter(completed).length / (Math.max(...full.map(({end_ms}) => end_ms)) / 1000);
+}
+
 const {values: options} = parseArgs({options: {
   seconds: {type: 'string', default: '60'}, factor: {type: 'string', default: '3'},
-  threads: {type: 'string', default: '1'}, seed: {type: 'string', default: '1'},
+  rate: {type: 'string'}, threads: {type: 'string', default: '1'}, seed: {type: 'string', default: '1'},
   model: {type: 'string'}, policy: {type: 'string', default: 'tidegate'},
   help: {type: 'boolean', short: 'h'},
   out: {type: 'string', default: path.join(root, '.cache/bench/overload.json')},
@@ -134,16 +145,10 @@ const server = await start_tidegate({config, log: path.join(folder, 'overload.lo
 const url = `${server.url}/v1/completions`;
 const seed = Number(options.seed);
 
-const random = new Random(seed + 1000);
-const always = Array.from({length: 120}, () => request(random, 'unhurried'));
-const full = await run_load(
-    {url, headers: {}, closed_loop: kSequences, requests: always, grace_ms: 300_000}, folder,
-    'overload.closed');
-const capacity_rps = full.filter(completed).length /
-    (Math.max(...full.map(({end_ms}) => end_ms)) / 1000);
-console.error(`capacity: ${rounded(capacity_rps)} requests/s`);
-
-const requests = arrivals(seed, Number(options.seconds), capacity_rps * Number(options.factor));
+const capacity_rps = options.rate ? null : await capacity_of(url, folder, seed);
+if (capacity_rps) console.error(`capacity: ${rounded(capacity_rps)} requests/s`);
+const requests = arrivals(seed, Number(options.seconds),
+    options.rate ? Number(options.rate) : capacity_rps * Number(options.factor));
 const records = await run_load({url, headers: {}, requests, grace_ms: 60_000}, folder,
     'overload.open');
 const ended = await server.stop();
@@ -171,7 +176,7 @@ const rows = [
 ];
 console.log(table(['', ...Object.keys(tenants)], rows.map(
     ([title, of]) => [title, ...Object.values(tenants).map(of)])));
-console.log(`\ncapacity ${rounded(capacity_rps)} requests/s, offered ${
+console.log(`\n${capacity_rps ? `capacity ${rounded(capacity_rps)} requests/s, ` : ''}offered ${
     rounded(records.length / Number(options.seconds))}, served ${rounded(served_rps)}`);
 writeFileSync(options.out, JSON.stringify({
   machine: {cpu: os.cpus()[0].model, cores: os.cpus().length}, options, promises, capacity_rps,

@@ -326,6 +326,7 @@ void fields(A& a, T& v) {
   a("scan_depth", v.scan_depth);
   a("share_slack", v.share_slack);
   a("queue_target", v.queue_target);
+  a("patient_queue_target", v.patient_queue_target);
   a("no_engine_grace", v.no_engine_grace);
   a("no_engine_retry", v.no_engine_retry);
   a("deadline_grace", v.deadline_grace);

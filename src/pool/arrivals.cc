@@ -4,6 +4,7 @@
 #include "cost/kv_law.h"
 #include "pool/pool_scheduler.h"
 #include "units/check.h"
+#include "units/integer.h"
 
 namespace tidegate::pool {
 
@@ -143,8 +144,19 @@ Nanos PoolScheduler::engine_queue(SlotIndex slot, std::int64_t ready) {
   return seen == 0 ? Nanos(0) : Nanos(units::multiply_divide(found.value(), ready, seen));
 }
 
-// Counts the newcomer's demand. Is it beyond its tenant's share of the pool, and may it be told so
-// now? Who would rather queue waits in turn. An unmeasured law holds nobody back.
+// Engine time of the queue that the tenant of `slot` is content with beyond what others are, for so
+// many engines together.
+Nanos PoolScheduler::patience(SlotIndex slot, std::int64_t ready) const {
+  const Entry& entry = table_[slot];
+  if (accounts_[entry.tenant].tenant().on_overload != OnOverload::kQueue) return Nanos(0);
+  const PoolPolicy& policy = config_.policy;
+  const auto more = std::max(units::Ppm(0), policy.patient_queue_target - policy.queue_target);
+  const Nanos time = units::scaled(std::max(Nanos(0), entry.key.due - now_), more);
+  return Nanos(units::multiply_saturating(time.value(), ready));
+}
+
+// Counts the newcomer's demand. Is it beyond its tenant's share of the pool? An unmeasured law
+// holds nobody back.
 bool PoolScheduler::above_price(SlotIndex slot) {
   Entry& entry = table_[slot];
   if (entry.band == Band::kBestEffort) return false;
@@ -156,16 +168,15 @@ bool PoolScheduler::above_price(SlotIndex slot) {
   const bool guaranteed = entry.band == Band::kGuaranteed;
   if (entry.request.caller_retries == 0) model.price.ask(entry.tenant, size, guaranteed, now_);
   if (guaranteed || entry.key.due == Instant::never() || !engine.law().calibrated()) return false;
-  if (accounts_[entry.tenant].tenant().on_overload == OnOverload::kQueue) return false;
   const bool alone = room_.waiting(entry.model) == 1;
   const Work queued = alone ? Work{} : room_.ahead_of(entry.key, entry.lane);
-  const ShadowPrice::Verdict verdict =
-      model.price.judge({.tenant = entry.tenant,
-                         .size = size,
-                         .ahead = queued.price + engine_queue(slot, ready),
-                         .time = entry.key.due - now_,
-                         .engines = ready},
-                        now_);
+  const Nanos ahead = queued.price + engine_queue(slot, ready) - patience(slot, ready);
+  const ShadowPrice::Verdict verdict = model.price.judge({.tenant = entry.tenant,
+                                                          .size = size,
+                                                          .ahead = std::max(Nanos(0), ahead),
+                                                          .time = entry.key.due - now_,
+                                                          .engines = ready},
+                                                         now_);
   entry.surplus_drains_in = verdict.drains_in;
   return verdict.above;
 }
@@ -202,8 +213,9 @@ bool PoolScheduler::promise_is_lost(SlotIndex slot, const Expectation& expected,
                                     Instant gives_up) const {
   const Entry& entry = table_[slot];
   if (now_ >= gives_up) return true;
+  if (entry.surplus) return true;
   if (accounts_[entry.tenant].tenant().on_overload == OnOverload::kQueue) return false;
-  return entry.surplus || (expected.measured && expected.first_token > entry.key.due);
+  return expected.measured && expected.first_token > entry.key.due;
 }
 
 // Retrying helps once the work ahead has shrunk by as much as the first token would be late. Who is

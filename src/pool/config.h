@@ -45,6 +45,8 @@ struct PoolPolicy {
   // While more is asked for than engines can do, the largest requests of whoever asks for more than
   // its share are held back so that the queue takes this part of a newcomer's time; 0 = never.
   units::Ppm queue_target{150'000};
+  // The same for a tenant that would rather queue than be refused.
+  units::Ppm patient_queue_target{500'000};
   // Waiting requests outlive the last engine of their model by this much, if they are not due
   // before.
   units::Nanos no_engine_grace = units::seconds(10);

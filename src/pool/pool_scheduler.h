@@ -102,6 +102,7 @@ class PoolScheduler final : public Scheduler {
   std::optional<Refusal> cannot_run(const domain::Request& request, std::size_t model) const;
   SlotIndex enter(const domain::Request& request, const Reservation& reservation);
   bool above_price(SlotIndex slot);
+  units::Nanos patience(SlotIndex slot, std::int64_t ready) const;
   units::Nanos engine_queue(SlotIndex slot, std::int64_t ready);
   bool finds_idle_engine(SlotIndex slot) const;
   void start_waiting(SlotIndex slot);
