@@ -128,7 +128,8 @@ async function capacity_of(url, folder, seed) {
 
 const {values: options} = parseArgs({options: {
   seconds: {type: 'string', default: '60'}, factor: {type: 'string', default: '3'},
-  rate: {type: 'string'}, threads: {type: 'string', default: '1'}, seed: {type: 'string', default: '1'},
+  rate: {type: 'string'}, seed: {type: 'string', default: '1'},
+  threads: {type: 'string', default: '1'},
   model: {type: 'string'}, policy: {type: 'string', default: 'tidegate'},
   help: {type: 'boolean', short: 'h'},
   out: {type: 'string', default: path.join(root, '.cache/bench/overload.json')},
