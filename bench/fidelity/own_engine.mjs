@@ -21,7 +21,7 @@ which shows how much a change of the machine's speed makes.
   --load F        of the capacity (0.65)
   --learn N       requests of the closed loop (64)
   --threads N     compute threads (1)
-  --unified       one KV pool for all sequences, as \`serve\` has it by default
+  --unified       one KV pool for all sequences
   --seed N        of arrivals and prompts (1)
   --model FILE    instead of the random 100M model
   --out FILE      the figures as JSON (.cache/bench/own_engine.json)
@@ -38,6 +38,7 @@ if (options.help) {
   process.exit(0);
 }
 const kSequences = 8;
+const kCachedTokens = 2048;
 const folder = path.dirname(path.resolve(options.out));
 const journal = path.join(folder, 'own_engine.journal');
 const random = new Random(Number(options.seed));
@@ -49,7 +50,7 @@ function config() {
 server:  {journal: {path: "${journal}"}}
 engines: [{llama: "${bench_model(options.model)}", name: bench, threads: ${options.threads},
            max_sequences: ${kSequences}, kv_tokens: ${kSequences * 1024},
-           kv_unified: ${options.unified}}]
+           cached_tokens: ${kCachedTokens}, kv_unified: ${options.unified}}]
 models:  [{name: bench}]
 classes: [{name: probe, ${promise}}, {name: learn, ${promise}}, {name: judged, ${promise}}]
 tenants: [{name: bench, class: judged, classes: ["*"], on_overload: queue}]
@@ -122,7 +123,7 @@ const figures_of = (requests, world, before_ms) => ({
 
 function simulate(lag_ns, learned) {
   const text = execFileSync(path.join(root, 'build/release/bin/own_engine'), [
-    journal, options.unified ? '1' : '0', options.unified ? String(kSequences) : '0',
+    journal, options.unified ? '1' : '0', String(kCachedTokens / 16),
     String(lag_ns), learned, 'judged'], {maxBuffer: 1 << 28});
   return JSON.parse(text);
 }

@@ -16,9 +16,9 @@ struct BatchConfig {
   // Finished sequences whose prompt blocks stay cached. The engine needs
   // spec.limits.max_sequences + retained_slots sequence numbers.
   std::int64_t retained_slots = 16;
-  // And at most this part of all blocks is cached at the end of a sequence: an engine that attends
-  // over its whole memory (llama.cpp with a unified pool) pays for cached blocks in every step.
-  units::Ppm cached_share{1'000'000};
+  // And at most this many blocks in all of them, one that two of them hold counted twice: an engine
+  // may keep them beside the memory that sequences run in, each with a copy of its own.
+  units::Blocks max_retained = units::Blocks::max();
   // Waiting tries beyond this are refused (Failed{kQueueFull}).
   std::int64_t max_waiting = 4'096;
 

@@ -17,7 +17,7 @@ Core::Core(const BatchConfig& given)
           .shape = given.spec.kv,
           .running_slots = given.spec.limits.max_sequences,
           .retained_slots = given.retained_slots,
-          .max_cached = units::scaled(given.spec.limits.kv_blocks, given.cached_share),
+          .max_retained = given.max_retained,
           .max_context = given.spec.limits.max_context}),
       sequences(given.spec.limits.max_sequences, given.max_waiting),
       prefill_cap(given.spec.limits.max_step_tokens.value()) {

@@ -43,7 +43,7 @@ KvBlocks::KvBlocks(const Options& options)
       per_sequence_(options.shape.per_sequence.value()),
       max_running_(options.running_slots),
       max_retained_(options.retained_slots),
-      max_cached_(options.max_cached.value()),
+      max_kept_(options.max_retained.value()),
       blocks_(static_cast<std::size_t>(total_)),
       slots_(static_cast<std::size_t>(max_running_ + max_retained_)),
       index_(static_cast<std::size_t>(total_)) {
@@ -195,6 +195,7 @@ void KvBlocks::close(Slot slot) {
   SlotState& state = at(slot);
   TIDEGATE_CHECK(state.use == SlotUse::kRunning && pins_.empty());
   sharing_version_ += 1;
+  state.published = std::min(state.published, std::max<std::int64_t>(0, max_kept_ - per_sequence_));
   pop_running(state, list_index(state.published));
   if (state.published == 0 || max_retained_ == 0) {
     empty_running(slot);
@@ -321,6 +322,7 @@ bool KvBlocks::evict_one() {
     if (state.published <= state.pin) continue;
     drop_retained(state.blocks.back());
     state.blocks.pop_back();
+    kept_ -= 1;
     state.published -= 1;
     need_trim(slot, state.published * block_tokens_);
     if (state.published == 0) empty_retained(slot);
@@ -341,6 +343,7 @@ void KvBlocks::empty_running(Slot slot) {
 
 void KvBlocks::empty_retained(Slot slot) {
   SlotState& state = at(slot);
+  kept_ -= size_of(state.blocks);
   for (; !state.blocks.empty(); state.blocks.pop_back()) drop_retained(state.blocks.back());
   state.published = 0;
   state.use = SlotUse::kFree;
@@ -354,6 +357,7 @@ void KvBlocks::retain(Slot slot) {
   SlotState& state = at(slot);
   for (const std::uint32_t block : state.blocks) keep_retained(block);
   state.use = SlotUse::kRetained;
+  kept_ += size_of(state.blocks);
   running_ -= 1;
   retained_ += 1;
   link_newest(slot);
@@ -361,8 +365,7 @@ void KvBlocks::retain(Slot slot) {
 }
 
 void KvBlocks::enforce_retained() {
-  while (retained_ > max_retained_) empty_retained(least_useful());
-  while (cached_ > max_cached_) TIDEGATE_CHECK(evict_one());
+  while (retained_ > max_retained_ || kept_ > max_kept_) empty_retained(least_useful());
 }
 
 // A retained slot whose content others hold as well, or else the least recently used one.
@@ -417,11 +420,13 @@ bool KvBlocks::slot_consistent(const SlotState& state) const {
 
 bool KvBlocks::lists_consistent() const {
   std::int64_t listed = 0;
+  std::int64_t kept = 0;
   for (Slot slot = oldest_; slot >= 0; slot = at(slot).newer) {
     if (at(slot).use != SlotUse::kRetained) return false;
     listed += 1;
+    kept += size_of(at(slot).blocks);
   }
-  return listed == retained_ && retained_ <= max_retained_ && running_ <= max_running_ &&
+  return listed == retained_ && kept == kept_ && kept_ <= max_kept_ && retained_ <= max_retained_ && running_ <= max_running_ &&
          running_ + retained_ + static_cast<std::int64_t>(free_slots_.size()) == slots();
 }
 

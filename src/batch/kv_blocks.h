@@ -41,7 +41,9 @@ class KvBlocks {
     domain::KvShape shape;
     std::int64_t running_slots = 0;
     std::int64_t retained_slots = 0;
-    units::Blocks max_cached = units::Blocks::max();  // checked when a slot closes
+    // What retained slots hold together, a block once for each of them: an engine may have to keep
+    // a copy for each.
+    units::Blocks max_retained = units::Blocks::max();
     units::Tokens max_context{0};
   };
   // REQUIRES: positive numbers, retained_slots and shape.per_sequence >= 0.
@@ -81,8 +83,8 @@ class KvBlocks {
   // findable. Stops for good where another slot has published the same content first.
   void publish(Slot slot, const domain::PrefixChain& chain, units::Tokens computed);
 
-  // The slot's sequence is gone. Its published blocks stay cached, unless another slot holds all of
-  // them; everything else is free. REQUIRES: running; nothing was opened since unpin().
+  // The slot's sequence is gone. Its published blocks stay cached, as many of the first ones as may
+  // be retained at all, unless another slot holds all of them; everything else is free. REQUIRES: running; nothing was opened since unpin().
   void close(Slot slot);
 
   // Ends the pins of the plan before, and hands over the trims collected since (appends).
@@ -173,12 +175,13 @@ class KvBlocks {
   std::int64_t per_sequence_;
   std::int64_t max_running_;
   std::int64_t max_retained_;
-  std::int64_t max_cached_;
+  std::int64_t max_kept_;
   std::int64_t referenced_ = 0;
   std::int64_t cached_ = 0;
   std::int64_t shared_ = 0;
   std::int64_t running_ = 0;
   std::int64_t retained_ = 0;
+  std::int64_t kept_ = 0;  // blocks of retained slots, once for each
   std::int64_t pinned_overhead_ = 0;  // per-sequence blocks of pinned retained slots
   std::int64_t sharing_version_ = 0;
   Slot oldest_ = -1;

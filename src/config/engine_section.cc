@@ -31,11 +31,12 @@ void read_sizes(Section& section, EngineConfig& engine) {
   engine.threads = section.integer("threads", 1, 1'024).value_or(engine.threads);
   engine.gpu_layers = section.integer("gpu_layers", -1, 10'000).value_or(engine.gpu_layers);
   engine.max_sequences = section.integer("max_sequences", 1, 128).value_or(engine.max_sequences);
-  const auto tokens = [&section](const char* key, units::Tokens fallback) {
-    return units::Tokens(section.integer(key, 1, kMaxTokens).value_or(fallback.value()));
+  const auto tokens = [&section](const char* key, units::Tokens fallback, std::int64_t least = 1) {
+    return units::Tokens(section.integer(key, least, kMaxTokens).value_or(fallback.value()));
   };
   engine.kv_tokens = tokens("kv_tokens", engine.kv_tokens);
   engine.max_context = tokens("max_context", engine.max_context);
+  engine.cached_tokens = tokens("cached_tokens", engine.cached_tokens, 0);
   engine.max_step_tokens = tokens("max_step_tokens", engine.max_step_tokens);
   engine.kv_unified = section.boolean("kv_unified").value_or(engine.kv_unified);
   engine.calibration = section.duration("calibration").value_or(engine.calibration);

@@ -28,11 +28,12 @@ struct EngineConfig {
   std::string gguf;  // path of the model file, relative ones made so to the config's folder
   std::int64_t threads = 0;
   std::int64_t gpu_layers = -1;
-  std::int64_t max_sequences = 32;
+  std::int64_t max_sequences = 0;
   units::Tokens kv_tokens{0};
   units::Tokens max_context{0};
+  units::Tokens cached_tokens{-1};  // -1: as the engine chooses; zero: none
   units::Tokens max_step_tokens{512};
-  bool kv_unified = true;
+  bool kv_unified = false;
   units::Nanos calibration{units::seconds(3)};
 
   friend bool operator==(const EngineConfig&, const EngineConfig&) = default;

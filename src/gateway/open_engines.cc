@@ -29,6 +29,7 @@ engines::llama::LlamaOptions options_of(const config::EngineConfig& engine,
   options.max_sequences = static_cast<std::int32_t>(engine.max_sequences);
   options.kv_tokens = engine.kv_tokens;
   options.max_context = engine.max_context;
+  options.cached_tokens = engine.cached_tokens;
   options.max_step_tokens = engine.max_step_tokens;
   options.kv_unified = engine.kv_unified;
   options.calibration = engine.calibration;

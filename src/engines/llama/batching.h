@@ -14,13 +14,20 @@ namespace tidegate::engines::llama {
 // takes 79.
 inline constexpr units::Tokens kTile{64};
 
-// `retained`: sequence numbers beside the running ones, for cached prefixes; `kv_unified`: one KV
-// pool for all sequences.
-inline batch::BatchConfig batching(const domain::EngineSpec& spec, std::int64_t retained,
+// How many finished prompts are kept for others that begin alike, and how many blocks of them in
+// all.
+struct Retention {
+  std::int64_t slots = 0;
+  units::Blocks blocks{0};
+};
+
+// Without a pool for all sequences cached prompts are kept beside the memory that sequences run in.
+inline batch::BatchConfig batching(const domain::EngineSpec& spec, const Retention& retention,
                                    bool kv_unified) {
   batch::BatchConfig config;
   config.spec = spec;
-  config.retained_slots = retained;
+  config.retained_slots = retention.slots;
+  config.max_retained = retention.blocks;
   // Without a common pool llama.cpp runs the first row of every sequence in a pass of its own.
   const units::Tokens tile = kv_unified ? kTile : kTile + units::Tokens(1);
   config.chunk_tile = std::min(tile, spec.limits.max_step_tokens);

@@ -11,7 +11,7 @@ namespace tidegate::engines::llama {
 Life::Life(const Parts& parts, ContextHandle context)
     : parts_(parts),
       context_(std::move(context)),
-      runner_(context_.get(), parts.sizes.max_step_tokens) {}
+      runner_(context_.get(), parts.sizes) {}
 
 units::Result<std::unique_ptr<Life>> Life::make(const Parts& parts) {
   units::Result<ContextHandle> context = make_context(parts.model, parts.sizes);
@@ -34,7 +34,7 @@ units::Result<fitting::StepLawFit> Life::calibrate(units::Nanos budget) {
 
 void Life::serve(const domain::EngineSpec& spec, Sink& sink) {
   engine_ = spec.id;
-  scheduler_.emplace(batching(spec, parts_.sizes.retained, parts_.sizes.kv_unified),
+  scheduler_.emplace(batching(spec, retention(parts_.sizes), parts_.sizes.kv_unified),
                      parts_.step_policy);
   sink_ = &sink;
 }
@@ -81,7 +81,7 @@ void Life::fail_all() {
 
 StepOutcome Life::step() {
   const batch::StepPlan& plan = scheduler_->compose(parts_.now());
-  runner_.arrange(plan);
+  if (!runner_.arrange(plan, scheduler_->kv())) return StepOutcome::kFatal;
   if (plan.idle()) {
     dispatch(scheduler_->drain_events());
     return StepOutcome::kIdle;

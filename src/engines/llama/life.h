@@ -52,9 +52,7 @@ class Life {
   bool ever_worked() const { return worked_; }
   domain::StateReport report() const { return scheduler_->report(parts_.now()); }
   // Tokens that llama.cpp itself holds, added up over all sequences: a shared one counts for each.
-  units::Tokens held() const {
-    return runner_.held(parts_.sizes.max_sequences + parts_.sizes.retained);
-  }
+  units::Tokens held() const { return runner_.held(); }
 
  private:
   using Key = std::pair<units::RequestId, units::Attempt>;

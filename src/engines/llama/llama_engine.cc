@@ -53,12 +53,11 @@ domain::StepCoefficients guessed_law(const ModelInfo& model) {
 
 domain::EngineSpec first_spec(const LlamaOptions& options, const Sizes& sizes,
                               const ModelInfo& model) {
-  const std::int64_t cells = std::int64_t{sizes.kv_tokens};
   domain::EngineSpec spec;
   spec.id = options.engine;
   spec.model = options.model;
   spec.own_batching = options.own_batching;
-  spec.limits = {.kv_blocks = units::Blocks(cells / sizes.block_tokens),
+  spec.limits = {.kv_blocks = units::Blocks(sizes.held_tokens() / sizes.block_tokens),
                  .max_sequences = sizes.max_sequences,
                  .max_step_tokens = units::Tokens(sizes.max_step_tokens),
                  .max_context = units::Tokens(sizes.max_context)};
@@ -315,7 +314,7 @@ units::Result<std::unique_ptr<Engine>> open_engine(const LlamaOptions& options) 
   }
   units::Result<LoadedModel> model = load_model(options);
   if (!model) return tl::unexpected(model.error());
-  const units::Result<Sizes> sizes = choose_sizes(options, *model);
+  const units::Result<Sizes> sizes = choose_sizes(options, needs_of(*model));
   if (!sizes) return tl::unexpected(sizes.error());
   auto engine = std::make_unique<LlamaEngine>(options, std::move(*model), *sizes);
   if (units::Result<void> begun = engine->begin_life(); !begun) {

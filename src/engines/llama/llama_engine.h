@@ -39,16 +39,16 @@ struct LlamaOptions {
   std::int32_t threads =
       0;  // 0: cores - 1, at least 1 (a spinning barrier must not be descheduled)
   std::int32_t gpu_layers = -1;  // -1: all, where a GPU build has a GPU; otherwise no effect
-  // Running at once. Up to as many again are used for cached prefixes (llama.cpp allows 256 in
-  // all).
-  std::int32_t max_sequences = 32;
-  units::Tokens kv_tokens{0};    // cells of the KV pool; 0: 16384, less if the model's are large
-  units::Tokens max_context{0};  // of one sequence; 0: what the model was trained for
+  // The sizes of the KV memory; how zeros are chosen: sizes.h.
+  std::int32_t max_sequences = 0;   // running at once
+  units::Tokens kv_tokens{0};       // cells for those that run
+  units::Tokens max_context{0};     // of one sequence
+  units::Tokens cached_tokens{-1};  // of finished prompts kept for others that begin alike; -1: choose
   units::Tokens max_step_tokens{512};
   units::Tokens block_tokens{16};
   // One pool for all sequences: any of them may grow to max_context and prefixes are shared without
-  // a copy, but a step attends over every resident cell. Off: a fixed share for each sequence.
-  bool kv_unified = true;
+  // a copy, but a step goes through every resident cell. Off: an equal share for each sequence.
+  bool kv_unified = false;
   // Time for measuring the step law at start; 0: none, and the spec says calibrated = false.
   units::Nanos calibration{units::seconds(3)};
   // Who composes the steps; empty: the house's own.

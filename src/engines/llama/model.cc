@@ -6,16 +6,10 @@
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 
 namespace tidegate::engines::llama {
 namespace {
-
-constexpr std::int32_t kLlamaSequences = 256;  // LLAMA_MAX_SEQ of llama.cpp v0.4.0
-constexpr std::int32_t kDefaultKvTokens = 16384;
-constexpr std::int64_t kDefaultKvBytes = std::int64_t{2} << 30;
-constexpr std::int32_t kPadding = 256;  // llama.cpp rounds a context up to this many cells
 
 std::string meta(const llama_model* model, const std::string& key) {
   std::array<char, 256> buffer{};
@@ -55,19 +49,6 @@ std::int64_t kv_bytes_per_token(const llama_model* model) {
   return std::max<std::int64_t>(1, std::int64_t{4} * llama_model_n_layer(model) * width);
 }
 
-std::int32_t default_threads() {
-  return std::max(1, static_cast<std::int32_t>(std::thread::hardware_concurrency()) - 1);
-}
-
-std::int64_t default_kv_tokens(const LoadedModel& model) {
-  const std::int64_t affordable = kDefaultKvBytes / kv_bytes_per_token(model.handle.get());
-  return std::clamp<std::int64_t>(affordable, std::int64_t{4} * kPadding, kDefaultKvTokens);
-}
-
-std::int32_t narrow(std::int64_t value, std::int64_t most) {
-  return static_cast<std::int32_t>(std::clamp<std::int64_t>(value, 1, most));
-}
-
 }  // namespace
 
 units::Result<LoadedModel> load_model(const LlamaOptions& options) {
@@ -92,31 +73,10 @@ units::Result<LoadedModel> load_model(const LlamaOptions& options) {
   return LoadedModel{std::move(handle), std::move(info)};
 }
 
-units::Result<Sizes> choose_sizes(const LlamaOptions& o, const LoadedModel& model) {
-  Sizes s;
-  s.threads = o.threads > 0 ? o.threads : default_threads();
-  s.kv_unified = o.kv_unified;
-  s.block_tokens = narrow(o.block_tokens.value(), kPadding);
-  s.max_sequences = narrow(o.max_sequences, kLlamaSequences);
-  s.retained = o.kv_unified ? std::min(s.max_sequences, kLlamaSequences - s.max_sequences) : 0;
-  const std::int64_t asked =
-      o.kv_tokens.value() > 0 ? o.kv_tokens.value() : default_kv_tokens(model);
-  s.kv_tokens = narrow((asked + kPadding - 1) / kPadding * kPadding, std::int64_t{1} << 30);
-  const std::int64_t trained = std::max<std::int64_t>(1, model.info.trained_context.value());
-  const std::int64_t context = o.max_context.value() > 0 ? o.max_context.value() : trained;
-  const std::int32_t share = s.kv_unified ? s.kv_tokens : s.kv_tokens / s.max_sequences;
-  s.max_context = narrow(context, share);
-  s.max_step_tokens = narrow(o.max_step_tokens.value(), s.kv_tokens);
-  if (share < kPadding) {
-    return units::error("kv_tokens", "leaves " + std::to_string(share) +
-                                         " tokens for a sequence; it takes at least 256 each");
-  }
-  if (s.max_step_tokens < s.max_sequences) {
-    return units::error("max_step_tokens", "must be at least max_sequences (" +
-                                               std::to_string(s.max_sequences) +
-                                               "), so that every sequence can take a step");
-  }
-  return s;
+ModelNeeds needs_of(const LoadedModel& model) {
+  return {.kv_bytes_per_token = kv_bytes_per_token(model.handle.get()),
+          .trained_context = std::max(1, llama_model_n_ctx_train(model.handle.get())),
+          .sliding_window = llama_model_n_swa(model.handle.get()) > 0};
 }
 
 units::Result<ContextHandle> make_context(const LoadedModel& model, const Sizes& s) {
@@ -124,7 +84,8 @@ units::Result<ContextHandle> make_context(const LoadedModel& model, const Sizes&
   params.n_ctx = static_cast<std::uint32_t>(s.kv_tokens);
   params.n_batch = static_cast<std::uint32_t>(s.max_step_tokens);
   params.n_ubatch = params.n_batch;  // one pass over the weights for a step, whatever is in it
-  params.n_seq_max = static_cast<std::uint32_t>(s.max_sequences + s.retained);
+  params.n_seq_max =
+      static_cast<std::uint32_t>(s.max_sequences + (s.kv_unified ? s.retained : 0));
   params.n_outputs_max = params.n_seq_max;  // keeps the buffer for logits small
   params.n_threads = s.threads;
   params.n_threads_batch = s.threads;

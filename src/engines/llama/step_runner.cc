@@ -26,24 +26,14 @@ std::int32_t cells(units::Tokens tokens) {
 
 }  // namespace
 
-StepRunner::StepRunner(llama_context* context, std::int32_t max_step_tokens)
+StepRunner::StepRunner(llama_context* context, const Sizes& sizes)
     : context_(context),
       memory_(llama_get_memory(context)),
-      batch_(llama_batch_init(max_step_tokens, 0, 1)) {}
+      slots_(SlotMemory::make(context, sizes)),
+      batch_(llama_batch_init(sizes.max_step_tokens, 0, 1)) {}
 
 StepRunner::~StepRunner() {
   llama_batch_free(batch_);
-}
-
-void StepRunner::arrange(const batch::StepPlan& plan) {
-  for (const batch::Trim& trim : plan.trims) {
-    llama_memory_seq_rm(memory_, trim.slot, cells(trim.keep), -1);
-  }
-  for (const batch::Copy& copy : plan.copies) {
-    // Whole and then cut: sequences with memory of their own (kv_unified off) copy only as a whole.
-    llama_memory_seq_cp(memory_, copy.from, copy.to, -1, -1);
-    llama_memory_seq_rm(memory_, copy.to, cells(copy.length), -1);
-  }
 }
 
 void StepRunner::add(Token token, std::int32_t position, std::int32_t sequence, bool output) {
@@ -65,7 +55,9 @@ void StepRunner::sort_rows(const batch::StepPlan& plan) {
   order_.resize(plan.rows.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::sort(order_.begin(), order_.end(),
-            [&](std::size_t a, std::size_t b) { return plan.rows[a].slot < plan.rows[b].slot; });
+            [&](std::size_t a, std::size_t b) {
+              return slots_->sequence(plan.rows[a].slot) < slots_->sequence(plan.rows[b].slot);
+            });
 }
 
 StepStatus StepRunner::compute(const batch::StepPlan& plan, const TokenSource& tokens) {
@@ -75,10 +67,11 @@ StepStatus StepRunner::compute(const batch::StepPlan& plan, const TokenSource& t
   for (const std::size_t index : order_) {
     const batch::Row& row = plan.rows[index];
     const std::span<const Token> span = tokens(row);
+    const std::int32_t sequence = slots_->sequence(row.slot);
     TIDEGATE_CHECK(static_cast<std::int64_t>(span.size()) == row.count.value());
     for (std::size_t i = 0; i < span.size(); ++i) {
       const bool last = i + 1 == span.size();
-      add(span[i], cells(row.from) + static_cast<std::int32_t>(i), row.slot, last && row.samples);
+      add(span[i], cells(row.from) + static_cast<std::int32_t>(i), sequence, last && row.samples);
     }
     outputs_[index] = batch_.n_tokens - 1;
   }
@@ -104,15 +97,6 @@ units::Nanos StepRunner::trial(const std::vector<TrialRow>& rows,
   if (decode() != StepStatus::kDone) return units::Nanos(0);
   for (const std::int32_t output : drawn) llama_sampler_sample(greedy.get(), context_, output);
   return std::max(units::Nanos(1), now() - start);
-}
-
-units::Tokens StepRunner::held(std::int32_t sequences) const {
-  std::int64_t sum = 0;
-  for (std::int32_t s = 0; s < sequences; ++s) {
-    if (llama_memory_seq_pos_max(memory_, s) < 0) continue;
-    sum += llama_memory_seq_pos_max(memory_, s) + 1 - llama_memory_seq_pos_min(memory_, s);
-  }
-  return units::Tokens(sum);
 }
 
 void StepRunner::clear() {

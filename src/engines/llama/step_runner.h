@@ -1,15 +1,17 @@
-// Performs step plans on a llama.cpp context, exactly as written: trims, copies, then one
-// llama_decode over all rows. One owner, on the engine's thread.
+// Performs step plans on a llama.cpp context, exactly as written: trims and copies (slot_memory.h),
+// then one llama_decode over all rows. One owner, on the engine's thread.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "batch/step_plan.h"
 #include "engines/llama/calibration.h"
 #include "engines/llama/handles.h"
+#include "engines/llama/slot_memory.h"
 #include "engines/tokenizer.h"
 #include "units/quantity.h"
 
@@ -27,14 +29,16 @@ class StepRunner {
   // Tokens [from, from + count) of a row's sequence. The span is read before the next call.
   using TokenSource = std::function<std::span<const Token>(const batch::Row&)>;
 
-  // REQUIRES: `context` outlives this; `max_step_tokens` is its batch size.
-  StepRunner(llama_context* context, std::int32_t max_step_tokens);
+  // REQUIRES: `context` outlives this and was made with `sizes`.
+  StepRunner(llama_context* context, const Sizes& sizes);
   ~StepRunner();
   StepRunner(const StepRunner&) = delete;
   StepRunner& operator=(const StepRunner&) = delete;
 
-  // The plan's trims and copies. Linear in the cells that they touch.
-  void arrange(const batch::StepPlan& plan);
+  // The plan's trims and copies, as SlotMemory::arrange().
+  bool arrange(const batch::StepPlan& plan, const batch::KvBlocks& kv) {
+    return slots_->arrange(plan, kv);
+  }
   // The plan's rows. REQUIRES: arrange() was called for it; it is not idle.
   StepStatus compute(const batch::StepPlan& plan, const TokenSource& tokens);
   // Where the logits of row `row` of the last plan are, for llama_get_logits_ith() and samplers.
@@ -44,9 +48,9 @@ class StepRunner {
   // One step of a calibration with made-up tokens, drawing from each decode row as serving does;
   // 0 when it failed.
   units::Nanos trial(const std::vector<TrialRow>& rows, const std::function<units::Instant()>& now);
-  // Tokens held by the first `sequences` sequences together. O(sequences).
-  units::Tokens held(std::int32_t sequences) const;
-  // Forgets every sequence.
+  // Tokens held by all slots together, a shared one counted for each.
+  units::Tokens held() const { return slots_->held(); }
+  // Forgets what trials left. REQUIRES: no plan was arranged yet.
   void clear();
 
  private:
@@ -59,6 +63,7 @@ class StepRunner {
 
   llama_context* context_;
   llama_memory_t memory_;
+  std::unique_ptr<SlotMemory> slots_;
   llama_batch batch_;
   std::vector<std::size_t> order_;     // of the plan's rows in the batch
   std::vector<std::int32_t> outputs_;  // by row of the plan

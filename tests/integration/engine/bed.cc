@@ -131,8 +131,9 @@ domain::Assign assign_of(const Ask& ask, const domain::EngineSpec& spec) {
 Bed::Bed(const Options& o) {
   Sizes sizes;
   sizes.max_sequences = o.max_sequences;
-  sizes.retained = o.kv_unified ? o.max_sequences : 0;
+  sizes.retained = o.max_sequences;
   sizes.kv_tokens = o.kv_tokens;
+  sizes.cached_tokens = o.kv_unified ? o.kv_tokens : o.cached_tokens;
   sizes.max_context = o.kv_unified ? o.kv_tokens : o.kv_tokens / o.max_sequences;
   sizes.max_step_tokens = o.max_step_tokens;
   sizes.kv_unified = o.kv_unified;
@@ -142,7 +143,7 @@ Bed::Bed(const Options& o) {
 
   spec_.id = units::EngineId(1);
   spec_.epoch = units::Epoch(1);
-  spec_.limits = {.kv_blocks = units::Blocks(o.kv_tokens / 16),
+  spec_.limits = {.kv_blocks = units::Blocks(sizes.held_tokens() / 16),
                   .max_sequences = o.max_sequences,
                   .max_step_tokens = units::Tokens(o.max_step_tokens),
                   .max_context = units::Tokens(sizes.max_context)};

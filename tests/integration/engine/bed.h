@@ -83,7 +83,8 @@ class Bed {
     std::int32_t max_sequences = 8;
     std::int32_t kv_tokens = 2048;
     std::int32_t max_step_tokens = 128;
-    bool kv_unified = true;
+    std::int32_t cached_tokens = 512;  // beside kv_tokens where each sequence has a share of them
+    bool kv_unified = false;
   };
   explicit Bed(const Options& options);
 

@@ -36,7 +36,7 @@ class NaiveTable {
       : total_(static_cast<std::size_t>(options.total.value())),
         limit_(total_),
         retained_max_(static_cast<std::size_t>(options.retained_slots)),
-        cached_max_(static_cast<std::size_t>(options.max_cached.value())),
+        kept_max_(static_cast<std::size_t>(options.max_retained.value())),
         fixed_(static_cast<std::size_t>(options.shape.per_sequence.value())),
         slots(static_cast<std::size_t>(options.running_slots + options.retained_slots)) {}
 
@@ -118,7 +118,9 @@ class NaiveTable {
   }
   void close(std::size_t slot) {
     NaiveSlot& s = slots[slot];
+    s.published = std::min(s.published, kept_max_ < fixed_ ? 0 : kept_max_ - fixed_);
     s.blocks.resize(fixed_ + s.published);
+    forget();
     const int last = s.published > 0 ? s.blocks.back() : 0;
     const bool kept = s.published > 0 && retained_max_ > 0 && holders(last, false) == 1;
     if (!kept) {
@@ -134,9 +136,8 @@ class NaiveTable {
     }
     s.use = SlotUse::kRetained;
     s.used = ++clock_;
-    while (retained().size() > retained_max_) drop_one();
+    while (retained().size() > retained_max_ || kept() > kept_max_) drop_one();
     forget();
-    while (cached() > cached_max_) evict();
   }
   void unpin() {
     for (NaiveSlot& slot : slots) slot.pin = 0;
@@ -160,6 +161,11 @@ class NaiveTable {
     std::sort(list.begin(), list.end(),
               [&](std::size_t a, std::size_t b) { return slots[a].used < slots[b].used; });
     return list;
+  }
+  std::size_t kept() const {
+    std::size_t sum = 0;
+    for (const std::size_t slot : retained()) sum += slots[slot].blocks.size();
+    return sum;
   }
   void make_room() {
     while (referenced() + cached() + 1 > limit_) evict();
@@ -199,7 +205,7 @@ class NaiveTable {
   std::size_t total_;
   std::size_t limit_;
   std::size_t retained_max_;
-  std::size_t cached_max_;
+  std::size_t kept_max_;
   std::size_t fixed_;
   std::map<std::uint64_t, int> index_;
   int next_block_ = 0;
@@ -332,7 +338,7 @@ KvBlocks::Options draw_options(Prng& prng) {
                     .per_sequence = Blocks(prng.between(0, 3) == 0 ? 1 : 0)},
           .running_slots = prng.between(1, 6),
           .retained_slots = prng.between(0, 4),
-          .max_cached = Blocks(prng.between(0, 1) == 0 ? 1'000 : prng.between(0, 20)),
+          .max_retained = Blocks(prng.between(0, 1) == 0 ? 1'000 : prng.between(0, 20)),
           .max_context = Tokens(400)};
 }
 
