@@ -149,7 +149,8 @@ sim::World world_of(const Recorded& recorded, const Options& options, Nanos befo
   world.pool = recorded.pool;
   sim::EngineModel engine;
   engine.gpu = "own";
-  engine.batch = engines::llama::batching(recorded.spec, {kRetained, options.cached}, options.kv_unified);
+  engine.batch =
+      engines::llama::batching(recorded.spec, {kRetained, options.cached}, options.kv_unified);
   engine.true_law =
       sim::stretched(recorded.spec.law, options.during ? recorded.during : recorded.before);
   world.engines = {engine};
@@ -233,8 +234,7 @@ int main(int argc, char** argv) {
         stderr);
     return 2;
   }
-  return tidegate::compare({argv[1], std::atoll(argv[2]) != 0,
-                            tidegate::units::Blocks(std::atoll(argv[3])),
-                            tidegate::units::Nanos(std::atoll(argv[4])),
-                            std::string(argv[5]) == "during", argv[6]});
+  return tidegate::compare(
+      {argv[1], std::atoll(argv[2]) != 0, tidegate::units::Blocks(std::atoll(argv[3])),
+       tidegate::units::Nanos(std::atoll(argv[4])), std::string(argv[5]) == "during", argv[6]});
 }

@@ -426,7 +426,8 @@ bool KvBlocks::lists_consistent() const {
     listed += 1;
     kept += size_of(at(slot).blocks);
   }
-  return listed == retained_ && kept == kept_ && kept_ <= max_kept_ && retained_ <= max_retained_ && running_ <= max_running_ &&
+  return listed == retained_ && kept == kept_ && kept_ <= max_kept_ && retained_ <= max_retained_ &&
+         running_ <= max_running_ &&
          running_ + retained_ + static_cast<std::int64_t>(free_slots_.size()) == slots();
 }
 

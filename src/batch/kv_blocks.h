@@ -84,7 +84,8 @@ class KvBlocks {
   void publish(Slot slot, const domain::PrefixChain& chain, units::Tokens computed);
 
   // The slot's sequence is gone. Its published blocks stay cached, as many of the first ones as may
-  // be retained at all, unless another slot holds all of them; everything else is free. REQUIRES: running; nothing was opened since unpin().
+  // be retained at all, unless another slot holds all of them; everything else is free. REQUIRES:
+  // running; nothing was opened since unpin().
   void close(Slot slot);
 
   // Ends the pins of the plan before, and hands over the trims collected since (appends).
@@ -181,7 +182,7 @@ class KvBlocks {
   std::int64_t shared_ = 0;
   std::int64_t running_ = 0;
   std::int64_t retained_ = 0;
-  std::int64_t kept_ = 0;  // blocks of retained slots, once for each
+  std::int64_t kept_ = 0;             // blocks of retained slots, once for each
   std::int64_t pinned_overhead_ = 0;  // per-sequence blocks of pinned retained slots
   std::int64_t sharing_version_ = 0;
   Slot oldest_ = -1;

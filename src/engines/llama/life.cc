@@ -9,9 +9,7 @@
 namespace tidegate::engines::llama {
 
 Life::Life(const Parts& parts, ContextHandle context)
-    : parts_(parts),
-      context_(std::move(context)),
-      runner_(context_.get(), parts.sizes) {}
+    : parts_(parts), context_(std::move(context)), runner_(context_.get(), parts.sizes) {}
 
 units::Result<std::unique_ptr<Life>> Life::make(const Parts& parts) {
   units::Result<ContextHandle> context = make_context(parts.model, parts.sizes);

@@ -40,10 +40,11 @@ struct LlamaOptions {
       0;  // 0: cores - 1, at least 1 (a spinning barrier must not be descheduled)
   std::int32_t gpu_layers = -1;  // -1: all, where a GPU build has a GPU; otherwise no effect
   // The sizes of the KV memory; how zeros are chosen: sizes.h.
-  std::int32_t max_sequences = 0;   // running at once
-  units::Tokens kv_tokens{0};       // cells for those that run
-  units::Tokens max_context{0};     // of one sequence
-  units::Tokens cached_tokens{-1};  // of finished prompts kept for others that begin alike; -1: choose
+  std::int32_t max_sequences = 0;  // running at once
+  units::Tokens kv_tokens{0};      // cells for those that run
+  units::Tokens max_context{0};    // of one sequence
+  units::Tokens cached_tokens{
+      -1};  // of finished prompts kept for others that begin alike; -1: choose
   units::Tokens max_step_tokens{512};
   units::Tokens block_tokens{16};
   // One pool for all sequences: any of them may grow to max_context and prefixes are shared without

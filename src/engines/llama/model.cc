@@ -84,8 +84,7 @@ units::Result<ContextHandle> make_context(const LoadedModel& model, const Sizes&
   params.n_ctx = static_cast<std::uint32_t>(s.kv_tokens);
   params.n_batch = static_cast<std::uint32_t>(s.max_step_tokens);
   params.n_ubatch = params.n_batch;  // one pass over the weights for a step, whatever is in it
-  params.n_seq_max =
-      static_cast<std::uint32_t>(s.max_sequences + (s.kv_unified ? s.retained : 0));
+  params.n_seq_max = static_cast<std::uint32_t>(s.max_sequences + (s.kv_unified ? s.retained : 0));
   params.n_outputs_max = params.n_seq_max;  // keeps the buffer for logits small
   params.n_threads = s.threads;
   params.n_threads_batch = s.threads;

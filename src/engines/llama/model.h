@@ -1,4 +1,5 @@
-// A model file, loaded: its weights and what it says about itself. Immutable after load(); shared between the engine's contexts.
+// A model file, loaded: its weights and what it says about itself. Immutable after load(); shared
+// between the engine's contexts.
 #pragma once
 
 #include <cstdint>

@@ -16,10 +16,9 @@ units::Tokens held_by_sequence(llama_memory_t memory, std::int32_t sequence);
 class OwnStreams final : public SlotMemory {
  public:
   // `whole`: streams are copied only as a whole and nothing is taken out of one, since the state
-  // that llama.cpp writes of a sequence leaves out what a sliding window has passed, which a shorter
-  // prefix still needs.
-  // REQUIRES: the context has `streams` sequences; at most so many slots run at once, and with
-  // `whole` none is ever retained.
+  // that llama.cpp writes of a sequence leaves out what a sliding window has passed, which a
+  // shorter prefix still needs. REQUIRES: the context has `streams` sequences; at most so many
+  // slots run at once, and with `whole` none is ever retained.
   OwnStreams(llama_context* context, std::int32_t streams, std::int32_t slots, bool whole);
 
   bool arrange(const batch::StepPlan& plan, const batch::KvBlocks& kv) override;

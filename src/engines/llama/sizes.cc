@@ -33,7 +33,8 @@ std::int64_t usual_sequences(const LlamaOptions& o) {
 }
 
 void size_pool(const LlamaOptions& o, const ModelNeeds& model, Sizes& s) {
-  s.max_sequences = narrow(o.max_sequences > 0 ? o.max_sequences : usual_sequences(o), kLlamaSequences);
+  s.max_sequences =
+      narrow(o.max_sequences > 0 ? o.max_sequences : usual_sequences(o), kLlamaSequences);
   const std::int64_t affordable =
       std::clamp(kUsualBytes / model.kv_bytes_per_token, 4 * kCells, kUsualPool);
   s.kv_tokens =
@@ -42,9 +43,8 @@ void size_pool(const LlamaOptions& o, const ModelNeeds& model, Sizes& s) {
       o.max_context.value() > 0 ? o.max_context.value() : model.trained_context;
   s.max_context = narrow(context, s.kv_tokens);
   s.cached_tokens = static_cast<std::int32_t>(
-      o.cached_tokens.value() < 0
-          ? s.kv_tokens
-          : std::min<std::int64_t>(o.cached_tokens.value(), s.kv_tokens));
+      o.cached_tokens.value() < 0 ? s.kv_tokens
+                                  : std::min<std::int64_t>(o.cached_tokens.value(), s.kv_tokens));
   s.retained = static_cast<std::int32_t>(
       std::min<std::int64_t>(s.max_sequences, kLlamaSequences - s.max_sequences));
 }
@@ -80,9 +80,9 @@ units::Result<void> size_shares(const LlamaOptions& o, const ModelNeeds& model, 
   }
   s.kv_tokens = narrow(share * s.max_sequences, kMostTokens);
   s.max_context = narrow(asked > 0 ? asked : model.trained_context, share);
-  s.cached_tokens = static_cast<std::int32_t>(
-      o.cached_tokens.value() < 0 ? s.kv_tokens / 4
-                                  : std::min(o.cached_tokens.value(), kMostTokens));
+  s.cached_tokens = static_cast<std::int32_t>(o.cached_tokens.value() < 0
+                                                  ? s.kv_tokens / 4
+                                                  : std::min(o.cached_tokens.value(), kMostTokens));
   if (model.sliding_window) s.cached_tokens = 0;
   s.retained = s.cached_tokens > 0 ? static_cast<std::int32_t>(kCachedPrompts) : 0;
   return {};

@@ -54,10 +54,9 @@ StepStatus StepRunner::decode() {
 void StepRunner::sort_rows(const batch::StepPlan& plan) {
   order_.resize(plan.rows.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
-  std::sort(order_.begin(), order_.end(),
-            [&](std::size_t a, std::size_t b) {
-              return slots_->sequence(plan.rows[a].slot) < slots_->sequence(plan.rows[b].slot);
-            });
+  std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+    return slots_->sequence(plan.rows[a].slot) < slots_->sequence(plan.rows[b].slot);
+  });
 }
 
 StepStatus StepRunner::compute(const batch::StepPlan& plan, const TokenSource& tokens) {
