@@ -122,8 +122,8 @@ class NaiveTable {
     s.blocks.resize(fixed_ + s.published);
     forget();
     const int last = s.published > 0 ? s.blocks.back() : 0;
-    const bool kept = s.published > 0 && retained_max_ > 0 && holders(last, false) == 1;
-    if (!kept) {
+    const bool stays = s.published > 0 && retained_max_ > 0 && holders(last, false) == 1;
+    if (!stays) {
       s = {};
       forget();
       if (last == 0 || retained_max_ == 0) return;
