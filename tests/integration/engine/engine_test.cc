@@ -19,7 +19,7 @@ LlamaOptions options(std::uint64_t engine) {
   o.now = test_now;
   o.threads = 1;
   o.max_sequences = 4;
-  o.kv_tokens = units::Tokens(1024);
+  o.kv_tokens = units::Tokens(4096);
   o.calibration = units::Nanos(0);
   return o;
 }
