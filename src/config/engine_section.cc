@@ -38,7 +38,7 @@ void read_sizes(Section& section, EngineConfig& engine) {
   engine.max_context = tokens("max_context", engine.max_context);
   engine.cached_tokens = tokens("cached_tokens", engine.cached_tokens, 0);
   engine.max_step_tokens = tokens("max_step_tokens", engine.max_step_tokens);
-  engine.kv_unified = section.boolean("kv_unified").value_or(engine.kv_unified);
+  engine.kv_unified = section.boolean("kv_unified");
   engine.calibration = section.duration("calibration").value_or(engine.calibration);
 }
 

@@ -33,7 +33,7 @@ struct EngineConfig {
   units::Tokens max_context{0};
   units::Tokens cached_tokens{-1};  // -1: as the engine chooses; zero: none
   units::Tokens max_step_tokens{512};
-  bool kv_unified = false;
+  std::optional<bool> kv_unified;  // none: as the engine chooses
   units::Nanos calibration{units::seconds(3)};
 
   friend bool operator==(const EngineConfig&, const EngineConfig&) = default;

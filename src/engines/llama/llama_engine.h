@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -48,8 +49,9 @@ struct LlamaOptions {
   units::Tokens max_step_tokens{512};
   units::Tokens block_tokens{16};
   // One pool for all sequences: any of them may grow to max_context and prefixes are shared without
-  // a copy, but a step goes through every resident cell. Off: an equal share for each sequence.
-  bool kv_unified = false;
+  // a copy, but a step goes through every resident cell. False: an equal share for each sequence.
+  // None: shares where they leave nobody less context than a pool, see sizes.h.
+  std::optional<bool> kv_unified;
   // Time for measuring the step law at start; 0: none, and the spec says calibrated = false.
   units::Nanos calibration{units::seconds(3)};
   // Who composes the steps; empty: the house's own.

@@ -49,12 +49,16 @@ void size_pool(const LlamaOptions& o, const ModelNeeds& model, Sizes& s) {
       std::min<std::int64_t>(s.max_sequences, kLlamaSequences - s.max_sequences));
 }
 
+std::int64_t usual_shares(const LlamaOptions& o, const ModelNeeds& model) {
+  if (o.kv_tokens.value() > 0) return o.kv_tokens.value();
+  return std::max(kCells, kUsualBytes / model.kv_bytes_per_token * 4 / 5);
+}
+
 // Cells of all shares together, before they are cut to what one sequence can use.
 std::int64_t memory_for_shares(const LlamaOptions& o, const ModelNeeds& model,
                                std::int64_t context) {
-  if (o.kv_tokens.value() > 0) return o.kv_tokens.value();
-  if (o.max_sequences > 0 && o.max_context.value() > 0) return o.max_sequences * context;
-  return std::max(kCells, kUsualBytes / model.kv_bytes_per_token * 4 / 5);
+  const bool given = o.max_sequences > 0 && o.max_context.value() > 0 && o.kv_tokens.value() == 0;
+  return given ? o.max_sequences * context : usual_shares(o, model);
 }
 
 units::Result<void> size_shares(const LlamaOptions& o, const ModelNeeds& model, Sizes& s) {
@@ -88,12 +92,26 @@ units::Result<void> size_shares(const LlamaOptions& o, const ModelNeeds& model, 
   return {};
 }
 
+// The kind of memory, where it is left open (sizes.h), and with shares the context of each.
+LlamaOptions with_kind(const LlamaOptions& given, const ModelNeeds& model) {
+  LlamaOptions o = given;
+  if (o.kv_unified) return o;
+  Sizes pool;
+  size_pool(o, model, pool);
+  const std::int64_t sequences = o.max_sequences > 0 ? o.max_sequences : kEnoughSequences;
+  o.kv_unified = model.sliding_window ||
+                 rounded_up(pool.max_context) * sequences > usual_shares(o, model);
+  if (!*o.kv_unified) o.max_context = units::Tokens(pool.max_context);
+  return o;
+}
+
 }  // namespace
 
-units::Result<Sizes> choose_sizes(const LlamaOptions& o, const ModelNeeds& model) {
+units::Result<Sizes> choose_sizes(const LlamaOptions& given, const ModelNeeds& model) {
+  const LlamaOptions o = with_kind(given, model);
   Sizes s;
   s.threads = o.threads > 0 ? o.threads : default_threads();
-  s.kv_unified = o.kv_unified;
+  s.kv_unified = *o.kv_unified;
   s.sliding_window = model.sliding_window;
   s.block_tokens = narrow(o.block_tokens.value(), kCells);
   if (s.kv_unified) {

@@ -1,11 +1,14 @@
 // How large an engine is: derived from its options, the model and what llama.cpp can do. Pure but
 // for what it asks the model.
 //
-// With a share of the KV memory for each sequence (the default), what is left open is chosen so
-// that each has the context asked for, or the model's up to kUsualContext; as many sequences as
-// the memory has room for, 32 at most; 2 GiB of memory in all, a fifth of it for cached prompts.
 // With one pool for all: 16384 cells, fewer if they are large; 32 sequences; any sequence may take
-// the pool.
+// the pool. With a share for each, what is left open is chosen so that each has the context asked
+// for, or the model's up to kUsualContext; as many sequences as the memory has room for, 32 at
+// most; 2 GiB of memory in all, a fifth of it for cached prompts.
+//
+// Where the kind of memory is left open too, it is shares if each of the sequences asked for, or of
+// kEnoughSequences, then has the context that the pool would give it (whatever fits into a pool
+// still fits) and prompts can be cached beside them, which a sliding window prevents.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +20,7 @@
 namespace tidegate::engines::llama {
 
 inline constexpr std::int32_t kUsualContext = 4096;
+inline constexpr std::int32_t kEnoughSequences = 8;
 
 struct Sizes {
   std::int32_t threads = 1;
