@@ -10,6 +10,9 @@
 namespace tidegate::gateway {
 namespace {
 
+// What built-in classes are loosened for; memory has room for longer ones than most are.
+constexpr units::Tokens kLongPrompt{1'024};
+
 // Of a limit of so many a minute that refills evenly.
 RateLine line(std::int64_t limit, std::int64_t remaining) {
   const std::int64_t left = std::clamp<std::int64_t>(remaining, 0, limit);
@@ -34,7 +37,8 @@ units::Nanos full_step(const domain::EngineSpec& engine) {
   const units::Tokens cells = engine.kv.block_tokens * engine.limits.kv_blocks.value();
   const std::int64_t sequences = std::max<std::int64_t>(engine.limits.max_sequences, 1);
   cost::StepShape shape;
-  for (std::int64_t i = 0; i < sequences; ++i) shape.add_decode(cells / sequences);
+  const units::Tokens each = std::min(cells / sequences, kLongPrompt);
+  for (std::int64_t i = 0; i < sequences; ++i) shape.add_decode(each);
   return cost::StepLaw(engine.law).guarded(shape);
 }
 
@@ -73,7 +77,7 @@ RateView rate_view(const pool::Scheduler& scheduler, const domain::Tenant& tenan
 
 std::vector<domain::ServiceClass> loosened(std::vector<domain::ServiceClass> classes,
                                            const domain::EngineSpec& engine) {
-  const units::Tokens prompt = std::min(units::Tokens(1'024), engine.limits.max_context / 2);
+  const units::Tokens prompt = std::min(kLongPrompt, engine.limits.max_context / 2);
   const units::Nanos first = prefill_alone(engine, prompt) * 2;
   const units::Nanos pace = full_step(engine) * 2;
   for (domain::ServiceClass& each : classes) {

@@ -19,7 +19,8 @@ RateView rate_view(const pool::Scheduler& scheduler, const domain::Tenant& tenan
 
 // The built-in classes with their times loosened to what this engine can do: a prompt of 1,024
 // tokens (or half the context) alone on the engine within half of the time to first token, and a
-// step with all sequences decoding within half of the token pace.
+// step with all sequences decoding, each behind 1,024 tokens or its part of the memory, within half
+// of the token pace.
 std::vector<domain::ServiceClass> loosened(std::vector<domain::ServiceClass> classes,
                                            const domain::EngineSpec& engine);
 

@@ -99,8 +99,8 @@ LlamaOptions with_kind(const LlamaOptions& given, const ModelNeeds& model) {
   Sizes pool;
   size_pool(o, model, pool);
   const std::int64_t sequences = o.max_sequences > 0 ? o.max_sequences : kEnoughSequences;
-  o.kv_unified = model.sliding_window ||
-                 rounded_up(pool.max_context) * sequences > usual_shares(o, model);
+  o.kv_unified =
+      model.sliding_window || rounded_up(pool.max_context) * sequences > usual_shares(o, model);
   if (!*o.kv_unified) o.max_context = units::Tokens(pool.max_context);
   return o;
 }

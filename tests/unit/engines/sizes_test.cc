@@ -117,9 +117,9 @@ TEST(Sizes, LeftOpenNobodyLosesContext) {
 // A small model has shares by default, a large one or one with a sliding window a pool.
 TEST(Sizes, LeftOpenTheModelDecides) {
   const auto kind = [](std::int64_t bytes, std::int32_t trained, bool sliding = false) {
-    return choose_sizes(options(std::nullopt), {.kv_bytes_per_token = bytes,
-                                                .trained_context = trained,
-                                                .sliding_window = sliding})
+    return choose_sizes(
+               options(std::nullopt),
+               {.kv_bytes_per_token = bytes, .trained_context = trained, .sliding_window = sliding})
         ->kv_unified;
   };
   EXPECT_FALSE(kind(3'072, 4'096));
