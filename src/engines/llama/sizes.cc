@@ -107,8 +107,8 @@ LlamaOptions with_kind(const LlamaOptions& given, const ModelNeeds& model) {
 
 }  // namespace
 
-units::Result<Sizes> choose_sizes(const LlamaOptions& given, const ModelNeeds& model) {
-  const LlamaOptions o = with_kind(given, model);
+units::Result<Sizes> choose_sizes(const LlamaOptions& options, const ModelNeeds& model) {
+  const LlamaOptions o = with_kind(options, model);
   Sizes s;
   s.threads = o.threads > 0 ? o.threads : default_threads();
   s.kv_unified = *o.kv_unified;

@@ -165,7 +165,7 @@ TEST(LlamaEngine, OpensOnlyWhatItCanServe) {
   EXPECT_FALSE(open_engine(not_gguf));
   LlamaOptions tight = options(1);
   tight.max_sequences = 64;
-  tight.kv_tokens = units::Tokens(64 * 256);
+  tight.kv_tokens = units::Tokens(16'384);
   tight.max_step_tokens = units::Tokens(32);
   EXPECT_EQ(open_engine(tight).error().where, "max_step_tokens");
 }
