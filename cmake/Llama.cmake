@@ -2,8 +2,9 @@
 #   1. find_package(llama): an installed llama.cpp;
 #   2. the shared libraries of the npm package @node-llama-cpp/linux-x64 that scripts/setup puts
 #      into .deps/, with the headers of the source tree beside it;
-#   3. FetchContent of the source, from .deps/llama.cpp where that exists, else from GitHub. The
-#      only one used with TIDEGATE_CUDA or TIDEGATE_LLAMA_PROVIDER=source.
+#   3. FetchContent of the source, from .deps/llama.cpp where that exists, else from GitHub.
+# With TIDEGATE_CUDA the second is @node-llama-cpp/linux-x64-cuda, which needs no CUDA toolkit to
+# build against, and the first is not asked. TIDEGATE_LLAMA_PROVIDER names one of the three.
 # Sets TIDEGATE_LLAMA_LIBRARIES to the folder of the backends that are loaded at run time; empty
 # when they are linked in. With TIDEGATE_CUDA they are loaded: such a program also starts, and
 # computes on the CPU, on a machine without NVIDIA's driver.
@@ -13,7 +14,15 @@ set(TIDEGATE_LLAMA_PROVIDER "auto" CACHE STRING
 set_property(CACHE TIDEGATE_LLAMA_PROVIDER PROPERTY STRINGS auto installed npm source)
 set(TIDEGATE_LLAMA_LIBRARIES "")
 set(_llama_source "${PROJECT_SOURCE_DIR}/.deps/llama.cpp")
-set(_llama_npm "${PROJECT_SOURCE_DIR}/.deps/node_modules/@node-llama-cpp/linux-x64/bins/linux-x64")
+if(TIDEGATE_CUDA)
+  set(_llama_npm "${PROJECT_SOURCE_DIR}/.deps/cuda/node_modules/@node-llama-cpp/linux-x64-cuda")
+  set(_llama_npm "${_llama_npm}/bins/linux-x64-cuda")
+  set(_llama_npm_suffix ".cuda.${TIDEGATE_LLAMA_TAG}.so")
+else()
+  set(_llama_npm "${PROJECT_SOURCE_DIR}/.deps/node_modules/@node-llama-cpp/linux-x64")
+  set(_llama_npm "${_llama_npm}/bins/linux-x64")
+  set(_llama_npm_suffix ".${TIDEGATE_LLAMA_TAG}.so")
+endif()
 
 function(_tidegate_llama_installed found)
   find_package(llama CONFIG QUIET)
@@ -28,15 +37,15 @@ function(_tidegate_llama_installed found)
 endfunction()
 
 function(_tidegate_llama_npm found)
-  if(NOT EXISTS "${_llama_npm}/libllama.${TIDEGATE_LLAMA_TAG}.so"
+  if(NOT EXISTS "${_llama_npm}/libllama${_llama_npm_suffix}"
      OR NOT EXISTS "${_llama_source}/include/llama.h")
     return()
   endif()
   foreach(part IN ITEMS llama ggml)
     add_library(llama::npm_${part} SHARED IMPORTED GLOBAL)
     set_target_properties(llama::npm_${part} PROPERTIES
-      IMPORTED_LOCATION "${_llama_npm}/lib${part}.${TIDEGATE_LLAMA_TAG}.so"
-      IMPORTED_SONAME "lib${part}.${TIDEGATE_LLAMA_TAG}.so")
+      IMPORTED_LOCATION "${_llama_npm}/lib${part}${_llama_npm_suffix}"
+      IMPORTED_SONAME "lib${part}${_llama_npm_suffix}")
   endforeach()
   add_library(llama::npm_ggml_base SHARED IMPORTED GLOBAL)
   set_target_properties(llama::npm_ggml_base PROPERTIES
@@ -54,9 +63,10 @@ endfunction()
 macro(_tidegate_llama_cuda)
   find_package(CUDAToolkit)
   if(NOT CUDAToolkit_FOUND OR NOT CUDAToolkit_NVCC_EXECUTABLE)
-    message(FATAL_ERROR "TIDEGATE_CUDA needs the CUDA toolkit (nvcc, cudart, cublas), which is not "
-                        "here. Name its folder with -DCUDAToolkit_ROOT=DIR, or leave "
-                        "TIDEGATE_CUDA off")
+    message(FATAL_ERROR "TIDEGATE_CUDA compiles llama.cpp with the CUDA toolkit (nvcc, cudart, "
+                        "cublas), which is not here. Either name its folder with "
+                        "-DCUDAToolkit_ROOT=DIR; or, on x86-64, take the ready-made libraries: "
+                        "TIDEGATE_PRESET=cuda scripts/setup; or leave TIDEGATE_CUDA off")
   endif()
   if(NOT CMAKE_CUDA_COMPILER)
     set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
@@ -116,7 +126,7 @@ set(_llama_found FALSE)
 if(NOT TIDEGATE_CUDA AND TIDEGATE_LLAMA_PROVIDER MATCHES "^(auto|installed)$")
   _tidegate_llama_installed(_llama_found)
 endif()
-if(NOT _llama_found AND NOT TIDEGATE_CUDA AND TIDEGATE_LLAMA_PROVIDER MATCHES "^(auto|npm)$")
+if(NOT _llama_found AND TIDEGATE_LLAMA_PROVIDER MATCHES "^(auto|npm)$")
   _tidegate_llama_npm(_llama_found)
 endif()
 if(NOT _llama_found)

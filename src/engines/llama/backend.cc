@@ -1,5 +1,6 @@
 #include "engines/llama/backend.h"
 
+#include <dlfcn.h>
 #include <llama.h>
 
 #include <algorithm>
@@ -46,8 +47,12 @@ std::string library_folder(const std::string& asked) {
   return TIDEGATE_LLAMA_LIBRARIES;
 }
 
-// Returns where it looked; the second is false when no CPU backend is there.
-std::pair<std::string, bool> load_once(const std::string& libraries) {
+struct Loaded {
+  std::string folder;  // where it looked
+  bool has_cpu = false;
+};
+
+Loaded load_once(const std::string& libraries) {
   llama_log_set(forward, nullptr);
   const std::string folder = library_folder(libraries);
   if (!folder.empty()) ggml_backend_load_all_from_path(folder.c_str());
@@ -56,12 +61,27 @@ std::pair<std::string, bool> load_once(const std::string& libraries) {
   return {folder, ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU) != nullptr};
 }
 
+const Loaded& loaded_from(const std::string& libraries) {
+  static const Loaded loaded = load_once(libraries);
+  return loaded;
+}
+
+// Why the CUDA backend has no device. llama.cpp is silent about a backend that it cannot load, so
+// the loader is asked once more: it names the library that is missing.
+std::string why_no_gpu() {
+  const std::string path = loaded_from("").folder + "/libggml-cuda.so";
+  void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) return dlerror();
+  dlclose(library);
+  return "NVIDIA's driver offers no device";
+}
+
 }  // namespace
 
 units::Result<void> load_backends(const std::string& libraries) {
-  static const std::pair<std::string, bool> loaded = load_once(libraries);
-  if (loaded.second) return {};
-  return units::error(loaded.first,
+  const Loaded& loaded = loaded_from(libraries);
+  if (loaded.has_cpu) return {};
+  return units::error(loaded.folder,
                       "holds no CPU backend of llama.cpp; set TIDEGATE_LLAMA_LIBRARIES to the "
                       "folder with libggml-cpu-*.so");
 }
@@ -72,10 +92,8 @@ std::string device_note(std::int32_t gpu_layers) {
   if (auto* const gpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU); gpu != nullptr) {
     return std::string("computes on ") + ggml_backend_dev_description(gpu);
   }
-  return kCudaBuild ? "runs on the CPU: no GPU can be used here (no device, or no NVIDIA driver or "
-                      "CUDA library was found)"
-                    : "runs on the CPU: gpu_layers is set, but this program was built without "
-                      "TIDEGATE_CUDA";
+  if (kCudaBuild) return "runs on the CPU: no GPU is used: " + why_no_gpu();
+  return "runs on the CPU: gpu_layers is set, but this program was built without TIDEGATE_CUDA";
 }
 
 LogRoute::LogRoute(LogCallback callback)

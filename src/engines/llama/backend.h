@@ -15,7 +15,7 @@ namespace tidegate::engines::llama {
 units::Result<void> load_backends(const std::string& libraries);
 
 // What is to be said about GPUs before a model of `gpu_layers` (see LlamaOptions) is loaded: the
-// one that is used, or that one was asked for and none can be used. Empty: nothing.
+// one that is used, or that one was asked for and none can be used, with the cause. Empty: nothing.
 // REQUIRES: load_backends() succeeded.
 std::string device_note(std::int32_t gpu_layers);
 
