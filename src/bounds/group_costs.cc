@@ -24,6 +24,12 @@ double slope(const domain::StepCoefficients& law, double tokens) {
          seconds(law.per_token_fs[2]) * (tokens - first - second);
 }
 
+// The least that a row adds to the term of tiles, whatever runs beside it.
+double least_row(const domain::StepCoefficients& law) {
+  if (law.row_tile == 0) return 0;
+  return std::min(seconds(law.stray_fs), seconds(law.tile_fs) / static_cast<double>(law.row_tile));
+}
+
 // first + (first + 1) + ... + (last - 1).
 double sum_of_range(double first, double last) {
   return (last - first) * (first + last - 1) / 2;
@@ -34,7 +40,7 @@ double sum_of_range(double first, double last) {
 GroupCosts::GroupCosts(const domain::EngineSpec& spec)
     : base_(seconds(spec.law.base_fs)),
       prefill_(seconds(spec.law.prefill_fs)),
-      per_decode_(seconds(spec.law.per_decode_fs)),
+      per_decode_(seconds(spec.law.per_decode_fs) + least_row(spec.law)),
       per_kv_token_(seconds(spec.law.per_kv_token_fs)),
       per_attention_(seconds(spec.law.per_attention_fs)),
       sigma_(std::numeric_limits<double>::infinity()),

@@ -43,6 +43,13 @@ Int128 tokens_fs(const StepCoefficients& law, std::int64_t tokens) {
          Int128{law.per_token_fs[2]} * third;
 }
 
+Int128 tiles_fs(const StepCoefficients& law, const StepShape& shape) {
+  if (law.row_tile <= 0) return 0;
+  const std::int64_t rows = shape.decodes + (shape.prefill_tokens > 0 ? 1 : 0);
+  const Int128 strays = Int128{law.stray_fs} * (rows % law.row_tile);
+  return Int128{law.tile_fs} * (rows / law.row_tile) + std::min(strays, Int128{law.tile_fs});
+}
+
 // Largest chunk in [0, limit] for which fits(chunk) holds; fits is monotone.
 template <class Fits>
 Tokens largest(std::int64_t limit, Fits fits) {
@@ -86,7 +93,7 @@ Nanos predict(const StepCoefficients& law, const StepShape& shape) {
       Int128{law.base_fs} + tokens_fs(law, add_saturating(shape.decodes, shape.prefill_tokens)) +
       (shape.prefill_tokens > 0 ? law.prefill_fs : 0) + Int128{law.per_decode_fs} * shape.decodes +
       Int128{law.per_kv_token_fs} * shape.kv_tokens +
-      Int128{law.per_attention_fs} * shape.attention;
+      Int128{law.per_attention_fs} * shape.attention + tiles_fs(law, shape);
   return Nanos(units::divide_narrow(fs + kFemtosPerNano - 1, kFemtosPerNano));
 }
 

@@ -11,11 +11,13 @@
 namespace tidegate::domain {
 
 // The step-time law of one engine, in femtoseconds per unit, every coefficient >= 0:
-//   base + slope(m) + prefill*[P > 0] + per_decode*n + per_kv_token*K + per_attention*X
-// with n decoding sequences, K resident KV tokens they read, P prefill tokens, m = n + P, and
-// X = sum over chunks of chunk * (context before it + chunk / 2). slope(m) is piecewise linear with
-// two knees: reading the weights binds left of the compute knee, arithmetic right of it, and a
-// mixture of experts first pays for each expert that a token touches. (docs/adr/0006-step-law.md.)
+//   base + slope(m) + prefill*[P > 0] + per_decode*n + per_kv_token*K + per_attention*X + tiles(r)
+// with n decoding sequences, K resident KV tokens they read, P prefill tokens, m = n + P, r = n +
+// [P > 0], and X = sum over chunks of chunk * (context before it + chunk / 2). slope(m) is
+// piecewise linear with two knees: reading the weights binds left of the compute knee, arithmetic
+// right of it, and a mixture of experts first pays for each expert that a token touches. tiles(r)
+// is for kernels that compute rows some at a time: tile_fs for each full tile, stray_fs for each
+// row left over, but at most what fills a tile. Zeros leave it out. (docs/adr/0006-step-law.md.)
 struct StepCoefficients {
   std::int64_t base_fs = 0;
   std::array<units::Tokens, 2> knees{};        // ascending; equal knees leave the middle unused
@@ -24,6 +26,9 @@ struct StepCoefficients {
   std::int64_t per_decode_fs = 0;
   std::int64_t per_kv_token_fs = 0;
   std::int64_t per_attention_fs = 0;
+  std::int64_t row_tile = 0;  // rows of a tile; 0 where there are none
+  std::int64_t tile_fs = 0;
+  std::int64_t stray_fs = 0;
 
   friend bool operator==(const StepCoefficients&, const StepCoefficients&) = default;
 };

@@ -19,6 +19,18 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using Knees = std::array<std::int64_t, 2>;
 
+// How rows go into tiles: `stray` is the part of a tile's time that a row left over takes.
+struct Tiles {
+  std::int64_t rows = 0;  // 0: there are none
+  double stray = 0;
+};
+
+// What of the law is searched; the rest is linear in its coefficients.
+struct Form {
+  Knees knees{};
+  Tiles tiles;
+};
+
 constexpr double kFemtosPerNano = 1e6;
 constexpr int kReweightings = 6;
 constexpr double kErrorFloor = 0.004;  // relative errors below this count alike
@@ -28,10 +40,20 @@ constexpr std::size_t kSamplesForTwoKnees = 40;
 constexpr double kKneeGain = 0.97;
 constexpr std::array<std::int64_t, 9> kGrid{4, 8, 16, 32, 64, 128, 256, 512, 1024};
 
-// Columns: 1, three segments of m, [P > 0], n, K, X.
-constexpr Index kColumns = 8;
+constexpr std::array<double, 7> kStrays{0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1};
 
-void fill_row(MatrixXd& a, Index row, const cost::StepShape& shape, const Knees& knees) {
+// Columns: 1, three segments of m, [P > 0], n, K, X, tiles.
+constexpr Index kColumns = 9;
+
+double tiles_of(const cost::StepShape& shape, const Tiles& tiles) {
+  if (tiles.rows == 0) return 0;
+  const std::int64_t rows = shape.decodes + (shape.prefill_tokens > 0 ? 1 : 0);
+  const double strays = tiles.stray * static_cast<double>(rows % tiles.rows);
+  return static_cast<double>(rows / tiles.rows) + std::min(strays, 1.0);
+}
+
+void fill_row(MatrixXd& a, Index row, const cost::StepShape& shape, const Form& form) {
+  const Knees& knees = form.knees;
   const std::int64_t m = shape.decodes + shape.prefill_tokens;
   const std::int64_t first = std::min(m, knees[0]);
   const std::int64_t second = std::min(m, knees[1]) - first;
@@ -43,14 +65,15 @@ void fill_row(MatrixXd& a, Index row, const cost::StepShape& shape, const Knees&
   a(row, 5) = static_cast<double>(shape.decodes);
   a(row, 6) = static_cast<double>(shape.kv_tokens);
   a(row, 7) = static_cast<double>(shape.attention);
+  a(row, 8) = tiles_of(shape, form.tiles);
 }
 
 // Each row divided by its measured time: the target is 1 everywhere, the residual is relative.
-MatrixXd relative_rows(std::span<const Sample> samples, const Knees& knees) {
+MatrixXd relative_rows(std::span<const Sample> samples, const Form& form) {
   MatrixXd a(static_cast<Index>(samples.size()), kColumns);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const auto row = static_cast<Index>(i);
-    fill_row(a, row, samples[i].shape, knees);
+    fill_row(a, row, samples[i].shape, form);
     a.row(row) /= static_cast<double>(samples[i].time.value());
   }
   return a;
@@ -72,27 +95,32 @@ std::int64_t femtos(double nanos) {
   return static_cast<std::int64_t>(std::llround(std::min(nanos * kFemtosPerNano, kLargest)));
 }
 
-StepCoefficients to_law(const VectorXd& x, const Knees& knees) {
+StepCoefficients to_law(const VectorXd& x, const Form& form) {
   StepCoefficients law;
   law.base_fs = femtos(x[0]);
-  law.knees = {units::Tokens(knees[0]), units::Tokens(knees[1])};
+  law.knees = {units::Tokens(form.knees[0]), units::Tokens(form.knees[1])};
   law.per_token_fs = {femtos(x[1]), femtos(x[2]), femtos(x[3])};
   law.prefill_fs = femtos(x[4]);
   law.per_decode_fs = femtos(x[5]);
   law.per_kv_token_fs = femtos(x[6]);
   law.per_attention_fs = femtos(x[7]);
+  if (x[8] <= 0) return law;
+  law.row_tile = form.tiles.rows;
+  law.tile_fs = femtos(x[8]);
+  law.stray_fs = femtos(x[8] * form.tiles.stray);
   return law;
 }
 
 struct Candidate {
   double mean_error = 0;
+  Form form;
   StepCoefficients law;
 };
 
-Candidate fit_with(std::span<const Sample> samples, const Knees& knees) {
-  const MatrixXd a = relative_rows(samples, knees);
+Candidate fit_with(std::span<const Sample> samples, const Form& form) {
+  const MatrixXd a = relative_rows(samples, form);
   const VectorXd x = fit_relative(a);
-  return {(a * x - VectorXd::Ones(a.rows())).cwiseAbs().mean(), to_law(x, knees)};
+  return {(a * x - VectorXd::Ones(a.rows())).cwiseAbs().mean(), form, to_law(x, form)};
 }
 
 void keep_better(Candidate& best, const Candidate& next, double factor) {
@@ -119,24 +147,43 @@ double quantile(std::vector<double>& values, double q) {
 Candidate best_of_two_knees(std::span<const Sample> samples, Candidate best) {
   for (std::size_t i = 0; i < kGrid.size(); ++i) {
     for (std::size_t j = i + 1; j < kGrid.size(); ++j) {
-      keep_better(best, fit_with(samples, {kGrid[i], kGrid[j]}), 1.0);
+      keep_better(best, fit_with(samples, {{kGrid[i], kGrid[j]}, best.form.tiles}), 1.0);
     }
+  }
+  return best;
+}
+
+// `best` with as many knees as the samples bear out.
+Candidate with_knees(std::span<const Sample> samples, int most_knees, Candidate best) {
+  if (most_knees >= 1 && samples.size() >= kSamplesForOneKnee) {
+    Candidate one = best;
+    for (const std::int64_t knee : kGrid) {
+      keep_better(one, fit_with(samples, {{0, knee}, best.form.tiles}), 1.0);
+    }
+    keep_better(best, one, kKneeGain);
+  }
+  if (most_knees >= 2 && samples.size() >= kSamplesForTwoKnees) {
+    keep_better(best, best_of_two_knees(samples, best), kKneeGain);
+  }
+  return best;
+}
+
+Candidate best_of_tiles(std::span<const Sample> samples, std::int64_t rows) {
+  Candidate best = fit_with(samples, {});
+  for (const double stray : kStrays) {
+    keep_better(best, fit_with(samples, {{}, {rows, stray}}), 1.0);
   }
   return best;
 }
 
 }  // namespace
 
-units::Result<StepLawFit> fit_step_law(std::span<const Sample> samples, int most_knees) {
+units::Result<StepLawFit> fit_step_law(std::span<const Sample> samples, const FitOptions& options) {
   if (auto problem = problem_with(samples)) return tl::unexpected(*problem);
-  Candidate best = fit_with(samples, {0, 0});
-  if (most_knees >= 1 && samples.size() >= kSamplesForOneKnee) {
-    Candidate one = best;
-    for (const std::int64_t knee : kGrid) keep_better(one, fit_with(samples, {0, knee}), 1.0);
-    keep_better(best, one, kKneeGain);
-  }
-  if (most_knees >= 2 && samples.size() >= kSamplesForTwoKnees) {
-    keep_better(best, best_of_two_knees(samples, best), kKneeGain);
+  Candidate best = with_knees(samples, options.most_knees, fit_with(samples, {}));
+  if (options.row_tile > 0 && samples.size() >= kSamplesForOneKnee) {
+    const Candidate tiles = best_of_tiles(samples, options.row_tile);
+    keep_better(best, with_knees(samples, options.most_knees, tiles), kKneeGain);
   }
   return StepLawFit{best.law, error_of(best.law, samples)};
 }

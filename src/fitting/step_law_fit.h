@@ -6,6 +6,7 @@
 // this room produces coefficients and decides nothing. Pure; any thread.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "cost/step_law.h"
@@ -31,10 +32,17 @@ struct StepLawFit {
   FitError error;  // on the samples that were fitted
 };
 
-// Fails when there are fewer than two samples or one with an empty shape or a time <= 0. At most
-// `most_knees` knees are used (0 to 2), and with few samples fewer: none below 12, one below 40.
+struct FitOptions {
+  int most_knees = 2;  // 0 to 2; with few samples fewer: none below 12, one below 40
+  // Rows that the kernels compute together; 0: the law gets no such term. It has to earn its place
+  // like a knee.
+  std::int64_t row_tile = 0;
+};
+
+// Fails when there are fewer than two samples or one with an empty shape or a time <= 0.
 // O(samples), some milliseconds.
-units::Result<StepLawFit> fit_step_law(std::span<const Sample> samples, int most_knees = 2);
+units::Result<StepLawFit> fit_step_law(std::span<const Sample> samples,
+                                       const FitOptions& options = {});
 
 // How well a law predicts samples (for points that a fit did not see).
 FitError error_of(const domain::StepCoefficients& law, std::span<const Sample> samples);

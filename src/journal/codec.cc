@@ -264,9 +264,10 @@ class Decoder {
     }
   }
   void check(const domain::StepCoefficients& v) {
-    const bool sound = std::min({v.base_fs, v.prefill_fs, v.per_decode_fs, v.per_kv_token_fs,
-                                 v.per_attention_fs, std::ranges::min(v.per_token_fs)}) >= 0 &&
-                       v.knees[0].value() >= 0 && v.knees[0] <= v.knees[1];
+    const bool sound =
+        std::min({v.base_fs, v.prefill_fs, v.per_decode_fs, v.per_kv_token_fs, v.per_attention_fs,
+                  v.row_tile, v.tile_fs, v.stray_fs, std::ranges::min(v.per_token_fs)}) >= 0 &&
+        v.knees[0].value() >= 0 && v.knees[0] <= v.knees[1];
     if (!sound) fail("a step law needs coefficients >= 0 and ascending knees");
   }
 

@@ -60,6 +60,9 @@ void fields(A& a, T& v) {
   a("decode_fs", v.per_decode_fs);
   a("kv_fs", v.per_kv_token_fs);
   a("attention_fs", v.per_attention_fs);
+  a("row_tile", v.row_tile);
+  a("tile_fs", v.tile_fs);
+  a("stray_fs", v.stray_fs);
 }
 
 template <class A, Like<domain::KvShape> T>

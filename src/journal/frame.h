@@ -18,7 +18,7 @@
 
 namespace tidegate::journal {
 
-inline constexpr std::uint32_t kFormatVersion = 5;
+inline constexpr std::uint32_t kFormatVersion = 6;
 inline constexpr std::size_t kFileHeaderBytes = 12;
 inline constexpr std::size_t kFrameHeaderBytes = 16;
 // A longer record is refused on both sides; the largest prompt's prefix chain is far below it.

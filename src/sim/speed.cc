@@ -20,6 +20,8 @@ domain::StepCoefficients stretched(const domain::StepCoefficients& law, units::P
   made.per_decode_fs = times(law.per_decode_fs);
   made.per_kv_token_fs = times(law.per_kv_token_fs);
   made.per_attention_fs = times(law.per_attention_fs);
+  made.tile_fs = times(law.tile_fs);
+  made.stray_fs = times(law.stray_fs);
   return made;
 }
 

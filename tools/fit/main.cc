@@ -45,7 +45,7 @@ void unseen_errors(const Profile& profile, const Options& options, std::vector<d
     for (std::size_t i = 0; i < fold_of.size(); ++i) {
       if (fold_of[i] != fold) seen.push_back(profile.samples[i]);
     }
-    const auto fit = tidegate::fitting::fit_step_law(seen, options.most_knees);
+    const auto fit = tidegate::fitting::fit_step_law(seen, {.most_knees = options.most_knees});
     if (!fit) continue;
     for (std::size_t i = 0; i < fold_of.size(); ++i) {
       if (fold_of[i] == fold) errors.push_back(relative_error(fit->law, profile.samples[i]));
@@ -111,7 +111,8 @@ bool write_laws(const Profiles& profiles, const Options& options) {
       "gpu,model,dtype,tp,base_fs,knee_1,knee_2,per_token_1_fs,per_token_2_fs,per_token_3_fs,"
       "prefill_fs,per_decode_fs,per_kv_token_fs,per_attention_fs\n");
   for (const auto& [subject, profile] : profiles) {
-    const auto fit = tidegate::fitting::fit_step_law(profile.samples, options.most_knees);
+    const auto fit =
+        tidegate::fitting::fit_step_law(profile.samples, {.most_knees = options.most_knees});
     if (!fit) {
       fmt::print(stderr, "fit: {} {}: {}\n", subject.gpu, subject.model, fit.error().message);
       return false;

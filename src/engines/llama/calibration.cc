@@ -1,6 +1,7 @@
 #include "engines/llama/calibration.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -22,8 +23,8 @@ cost::StepShape shape_of(const std::vector<TrialRow>& rows) {
 }
 
 // The series of trial steps. Sequences fill up as it goes, so that later decodes read longer
-// contexts. Numbers of decodes that are not powers of two are tried, too: kernels that take rows by
-// fours are much better at the powers.
+// contexts. Most engines mostly run few sequences, and kernels that take rows by fours make each
+// small number a case of its own: all of those are tried.
 class Series {
  public:
   Series(const TrialLimits& limits, units::Nanos budget, const TrialRunner& run)
@@ -31,21 +32,27 @@ class Series {
     held_.resize(static_cast<std::size_t>(std::min(limits.max_sequences, kMostSequences)));
   }
 
-  std::vector<fitting::Sample> measure() {
+  Trials measure() {
     essential();
-    const auto most = static_cast<std::int32_t>(held_.size());
+    choose_fill();
     for (const std::int32_t context : {kShort, kLong}) {
-      for (std::int32_t n = 2; n <= most && open(); n *= 2) {
+      forget(1);
+      for (const std::int32_t n : kWidths) {
+        if (n > sequences() || !open()) break;
         fill(n, context);
-        for (const std::int32_t some : {n, n, n * 3 / 4, n * 5 / 8}) decode(some);
-        mixed(n, kShort + 1);
+        decode(n);
+        decode(n);
+        if (n % 2 == 0) mixed(n, kShort + 1);
       }
     }
-    return std::move(samples_);
+    return {std::move(samples_), fill_};
   }
 
  private:
-  static constexpr std::int32_t kMostSequences = 16;
+  static constexpr std::array<std::int32_t, 9> kWidths{2, 3, 4, 5, 6, 7, 8, 12, 16};
+  static constexpr std::int32_t kMostSequences = kWidths.back();
+  // Filling up has to gain that much, in percent, to be more than noise.
+  static constexpr std::int64_t kGainPercent = 3;
 
   static constexpr std::int32_t kShort = 64;
   static constexpr std::int32_t kLong = 384;
@@ -70,6 +77,29 @@ class Series {
     decode(1);
   }
 
+  std::int32_t sequences() const { return static_cast<std::int32_t>(held_.size()); }
+
+  // Whoever has fewer rows left over than gain from being filled up gains less.
+  void choose_fill() {
+    if (sequences() < kRowTile) return;
+    for (std::int32_t rows = kRowTile - 1; rows > 1 && open(); --rows) {
+      fill(rows, kShort);
+      if (!gains(rows)) return;
+      fill_.least = rows;
+    }
+  }
+
+  // The best of three each, in turns, so that a change of the machine's speed hits both alike.
+  bool gains(std::int32_t rows) {
+    units::Nanos plain = units::Nanos::max();
+    units::Nanos filled = units::Nanos::max();
+    for (int i = 0; i < 3; ++i) {
+      plain = std::min(plain, time_of(decode_rows(rows), RowFill()));
+      filled = std::min(filled, time_of(decode_rows(rows), RowFill{rows}));
+    }
+    return !broken_ && filled * 100 <= plain * (100 - kGainPercent);
+  }
+
   bool open() const { return !broken_ && spent_ < budget_; }
 
   std::int32_t room() const {
@@ -78,12 +108,23 @@ class Series {
     return static_cast<std::int32_t>(limits_.kv_tokens - 64 - used);
   }
 
-  std::size_t step(const std::vector<TrialRow>& rows) {
-    if (broken_ || rows.empty()) return 0;
-    const units::Nanos time = run_(rows);
+  // Several rows empty the sequences behind theirs; these count as empty in any case.
+  void forget(std::int32_t first) {
+    std::fill(held_.begin() + std::min(first, sequences()), held_.end(), 0);
+  }
+
+  units::Nanos time_of(const std::vector<TrialRow>& rows, const RowFill& fill) {
+    if (broken_ || rows.empty()) return units::Nanos(0);
+    if (rows.size() > 1) forget(static_cast<std::int32_t>(rows.size()));
+    const units::Nanos time = run_(rows, fill);
     broken_ = time <= units::Nanos(0);
-    if (broken_) return 0;
-    spent_ += time;
+    if (!broken_) spent_ += time;
+    return time;
+  }
+
+  std::size_t step(const std::vector<TrialRow>& rows) {
+    const units::Nanos time = time_of(rows, fill_);
+    if (time <= units::Nanos(0)) return 0;
     samples_.push_back({shape_of(rows), time});
     for (const TrialRow& row : rows) {
       if (!row.decode) held_[static_cast<std::size_t>(row.sequence)] = row.from + row.count;
@@ -140,6 +181,7 @@ class Series {
   const TrialRunner& run_;
   std::vector<std::int32_t> held_;  // tokens of each sequence
   std::vector<fitting::Sample> samples_;
+  RowFill fill_;
   units::Nanos spent_{0};
   bool broken_ = false;
 };
@@ -147,7 +189,7 @@ class Series {
 }  // namespace
 
 units::Result<fitting::StepLawFit> calibrated_law(std::span<const fitting::Sample> samples) {
-  units::Result<fitting::StepLawFit> fit = fitting::fit_step_law(samples);
+  units::Result<fitting::StepLawFit> fit = fitting::fit_step_law(samples, {.row_tile = kRowTile});
   if (!fit) return fit;
   auto& slopes = fit->law.per_token_fs;
   for (const std::size_t i : {1U, 2U}) {
@@ -156,8 +198,7 @@ units::Result<fitting::StepLawFit> calibrated_law(std::span<const fitting::Sampl
   return fit;
 }
 
-std::vector<fitting::Sample> run_trials(const TrialLimits& limits, units::Nanos budget,
-                                        const TrialRunner& run) {
+Trials run_trials(const TrialLimits& limits, units::Nanos budget, const TrialRunner& run) {
   TIDEGATE_CHECK(limits.max_sequences > 0 && limits.max_step_tokens > 0);
   return Series(limits, budget, run).measure();
 }

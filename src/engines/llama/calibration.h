@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "engines/llama/row_fill.h"
 #include "fitting/step_law_fit.h"
 #include "units/quantity.h"
 #include "units/result.h"
@@ -34,13 +35,23 @@ struct TrialLimits {
   std::int32_t kv_tokens = 1;
 };
 
-// Runs one step and says how long it took; <= 0 ends the series. Sequences are empty at first and
-// keep what was run; a decode may run again at the same position, what it wrote is dropped before.
-using TrialRunner = std::function<units::Nanos(const std::vector<TrialRow>&)>;
+// Runs one step, filled up so, and says how long it took; <= 0 ends the series. Sequences are empty
+// at first and keep what was run; a row drops what its sequence holds behind `from`, and several
+// rows, which are of the first sequences, empty all those behind.
+using TrialRunner = std::function<units::Nanos(const std::vector<TrialRow>&, const RowFill&)>;
+
+struct Trials {
+  std::vector<fitting::Sample> samples;
+  RowFill fill;  // what came out fastest, and what the samples were taken with
+};
+
+struct Calibration {
+  fitting::StepLawFit fit;
+  RowFill fill;
+};
 
 // Runs the series until it is done or has taken `budget` of measured time; a first few steps run
 // whatever the budget, since no law can be fitted without them.
-std::vector<fitting::Sample> run_trials(const TrialLimits& limits, units::Nanos budget,
-                                        const TrialRunner& run);
+Trials run_trials(const TrialLimits& limits, units::Nanos budget, const TrialRunner& run);
 
 }  // namespace tidegate::engines::llama

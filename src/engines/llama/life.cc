@@ -17,21 +17,25 @@ units::Result<std::unique_ptr<Life>> Life::make(const Parts& parts) {
   return std::unique_ptr<Life>(new Life(parts, std::move(*context)));
 }
 
-units::Result<fitting::StepLawFit> Life::calibrate(units::Nanos budget) {
+units::Result<Calibration> Life::calibrate(units::Nanos budget) {
   const Sizes& s = parts_.sizes;
   const TrialLimits limits{.max_sequences = s.max_sequences,
                            .max_step_tokens = s.max_step_tokens,
                            .max_context = s.max_context,
                            .kv_tokens = s.kv_tokens};
-  const auto samples = run_trials(limits, budget, [this](const std::vector<TrialRow>& rows) {
-    return runner_.trial(rows, parts_.now);
-  });
+  const Trials trials =
+      run_trials(limits, budget, [this](const std::vector<TrialRow>& rows, const RowFill& fill) {
+        return runner_.trial(rows, fill, parts_.now);
+      });
   runner_.clear();
-  return calibrated_law(samples);
+  const units::Result<fitting::StepLawFit> fit = calibrated_law(trials.samples);
+  if (!fit) return tl::unexpected(fit.error());
+  return Calibration{*fit, trials.fill};
 }
 
-void Life::serve(const domain::EngineSpec& spec, Sink& sink) {
+void Life::serve(const domain::EngineSpec& spec, const RowFill& fill, Sink& sink) {
   engine_ = spec.id;
+  runner_.fill_rows(fill);
   scheduler_.emplace(batching(spec, retention(parts_.sizes), parts_.sizes.kv_unified),
                      parts_.step_policy);
   sink_ = &sink;

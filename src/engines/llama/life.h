@@ -13,6 +13,7 @@
 
 #include "batch/batch_scheduler.h"
 #include "engines/engine.h"
+#include "engines/llama/calibration.h"
 #include "engines/llama/llama_tokenizer.h"
 #include "engines/llama/model.h"
 #include "engines/llama/step_runner.h"
@@ -35,9 +36,10 @@ class Life {
   static units::Result<std::unique_ptr<Life>> make(const Parts& parts);
 
   // Measures the step law for about `budget`. Error: a trial step failed, or too few of them ran.
-  units::Result<fitting::StepLawFit> calibrate(units::Nanos budget);
-  // Starts serving as `spec`. REQUIRES: called once, after calibrate() if that is called at all.
-  void serve(const domain::EngineSpec& spec, Sink& sink);
+  units::Result<Calibration> calibrate(units::Nanos budget);
+  // Starts serving as `spec`, with rows filled up as a calibration found best. REQUIRES: called
+  // once, after calibrate() if that is called at all.
+  void serve(const domain::EngineSpec& spec, const RowFill& fill, Sink& sink);
 
   // As in engine.h. REQUIRES: serve() was called.
   void submit(const domain::Assign& assign, const std::shared_ptr<const Generation>& generation);

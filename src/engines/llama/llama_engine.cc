@@ -150,6 +150,7 @@ class LlamaEngine final : public Engine {
   // Below: the engine's thread only, but for spec_, which spec_mutex_ guards.
   Embedder embedder_;
   domain::EngineSpec spec_;
+  RowFill fill_;
   std::unique_ptr<Life> life_;
   Sink* sink_ = nullptr;
   std::vector<Command> taken_;
@@ -163,7 +164,7 @@ class LlamaEngine final : public Engine {
 
 void LlamaEngine::run() {
   calibrate();
-  if (life_) life_->serve(spec(), *sink_);
+  if (life_) life_->serve(spec(), fill_, *sink_);
   sink_->on_event(domain::EngineJoined{spec()});
   while (true) {
     take_commands(patience());
@@ -177,14 +178,16 @@ void LlamaEngine::run() {
 void LlamaEngine::calibrate() {
   if (!life_ || options_.calibration <= units::Nanos(0)) return;
   log(LogLevel::kInfo, "measuring the step law");
-  const units::Result<fitting::StepLawFit> fit = life_->calibrate(options_.calibration);
-  if (!fit) {
-    log(LogLevel::kWarning, "the step law was not measured: " + fit.error().message);
+  const units::Result<Calibration> measured = life_->calibrate(options_.calibration);
+  if (!measured) {
+    log(LogLevel::kWarning, "the step law was not measured: " + measured.error().message);
     return;
   }
+  fill_ = measured->fill;
+  const fitting::StepLawFit& fit = measured->fit;
   {
     const std::lock_guard lock(spec_mutex_);
-    spec_.law = fit->law;
+    spec_.law = fit.law;
     spec_.calibrated = true;
   }
   cost::StepShape decode;
@@ -192,12 +195,12 @@ void LlamaEngine::calibrate() {
   cost::StepShape chunk;
   chunk.add_chunk(units::Tokens(0), units::Tokens(256));
   const auto micros = [&](const cost::StepShape& s) {
-    return cost::predict(fit->law, s).value() / 1000;
+    return cost::predict(fit.law, s).value() / 1000;
   };
   log(LogLevel::kInfo,
       fmt::format(
           "step law measured: a decode {} us, 256 prompt tokens {} us, median error {:.1f}%",
-          micros(decode), micros(chunk), 100 * fit->error.median));
+          micros(decode), micros(chunk), 100 * fit.error.median));
 }
 
 nanoseconds LlamaEngine::patience() const {
@@ -286,7 +289,7 @@ void LlamaEngine::lose() {
     spec_.epoch = units::Epoch(before.epoch.value() + 1);
   }
   log(LogLevel::kWarning, "lost and begun anew");
-  life_->serve(spec(), *sink_);
+  life_->serve(spec(), fill_, *sink_);
   sink_->on_event(domain::EngineJoined{spec()});
 }
 

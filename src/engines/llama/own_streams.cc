@@ -36,6 +36,12 @@ std::int32_t OwnStreams::sequence(batch::Slot slot) const {
   return stream;
 }
 
+SlotMemory::Spare OwnStreams::spare() const {
+  const auto free = std::find(owners_.begin(), owners_.end(), kNone);  // none beyond is in use
+  return {static_cast<std::int32_t>(free - owners_.begin()),
+          static_cast<std::int32_t>(owners_.end() - free)};
+}
+
 units::Tokens OwnStreams::held() const {
   units::Tokens sum{0};
   for (const SlotState& slot : slots_) {

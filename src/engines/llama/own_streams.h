@@ -23,6 +23,7 @@ class OwnStreams final : public SlotMemory {
 
   bool arrange(const batch::StepPlan& plan, const batch::KvBlocks& kv) override;
   std::int32_t sequence(batch::Slot slot) const override;
+  Spare spare() const override;
   units::Tokens held() const override;
 
  private:

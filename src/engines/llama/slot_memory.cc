@@ -24,6 +24,7 @@ class OnePool final : public SlotMemory {
     return true;
   }
   std::int32_t sequence(batch::Slot slot) const override { return slot; }
+  Spare spare() const override { return {}; }
   units::Tokens held() const override {
     units::Tokens sum{0};
     for (std::int32_t s = 0; s < slots_; ++s) sum += held_by_sequence(memory_, s);

@@ -35,6 +35,13 @@ class SlotMemory {
   virtual bool arrange(const batch::StepPlan& plan, const batch::KvBlocks& kv) = 0;
   // REQUIRES: the slot has a row in the plan arranged last.
   virtual std::int32_t sequence(batch::Slot slot) const = 0;
+  // Empty sequences that are neighbours of all those in use, behind them: where rows can be added
+  // that nobody reads.
+  struct Spare {
+    std::int32_t first = 0;
+    std::int32_t count = 0;
+  };
+  virtual Spare spare() const = 0;
   // Tokens held, added up over all slots: a shared one counts for each.
   virtual units::Tokens held() const = 0;
 };

@@ -11,6 +11,7 @@
 #include "batch/step_plan.h"
 #include "engines/llama/calibration.h"
 #include "engines/llama/handles.h"
+#include "engines/llama/row_fill.h"
 #include "engines/llama/slot_memory.h"
 #include "engines/tokenizer.h"
 #include "units/quantity.h"
@@ -41,21 +42,36 @@ class StepRunner {
   }
   // The plan's rows. REQUIRES: arrange() was called for it; it is not idle.
   StepStatus compute(const batch::StepPlan& plan, const TokenSource& tokens);
+  // From now on rows left over are filled up so, where there is room; with one pool they are not.
+  void fill_rows(const RowFill& fill) { fill_ = fill; }
   // Where the logits of row `row` of the last plan are, for llama_get_logits_ith() and samplers.
   // REQUIRES: the row samples.
   std::int32_t output_of(std::size_t row) const { return outputs_[row]; }
 
   // One step of a calibration with made-up tokens, drawing from each decode row as serving does;
-  // 0 when it failed.
-  units::Nanos trial(const std::vector<TrialRow>& rows, const std::function<units::Instant()>& now);
+  // 0 when it failed. See TrialRunner.
+  units::Nanos trial(const std::vector<TrialRow>& rows, const RowFill& fill,
+                     const std::function<units::Instant()>& now);
   // Tokens held by all slots together, a shared one counted for each.
   units::Tokens held() const { return slots_->held(); }
   // Forgets what trials left. REQUIRES: no plan was arranged yet.
   void clear();
 
  private:
+  // Tokens of one sequence, as many as follow each other in a step.
+  struct Run {
+    std::int32_t sequence = 0;
+    std::int32_t end = 0;  // position behind the last
+    std::int32_t count = 0;
+  };
+
   void add(Token token, std::int32_t position, std::int32_t sequence, bool output);
-  StepStatus decode();
+  void begin();
+  void note(const Run& run);
+  SlotMemory::Spare empty_behind(std::int32_t rows);
+  StepStatus decode(const SlotMemory::Spare& spare);
+  void fill_up(const SlotMemory::Spare& spare);
+  void drop_fillers();
   // In the order of their sequences: where each has KV memory of its own, llama.cpp computes
   // neighbours in one pass over the weights and begins another wherever the next row's sequence is
   // not the next number (llama-batch.cpp, split_equal).
@@ -67,6 +83,14 @@ class StepRunner {
   llama_batch batch_;
   std::vector<std::size_t> order_;     // of the plan's rows in the batch
   std::vector<std::int32_t> outputs_;  // by row of the plan
+  std::int32_t max_step_tokens_;
+  std::int32_t share_;  // cells of one sequence; 0: one pool
+  RowFill fill_;
+  // Of the step that is being put together.
+  std::int32_t runs_ = 0;
+  std::int32_t chunks_ = 0;   // runs of more than one token
+  Run chunk_;                 // the last of them
+  std::vector<Run> fillers_;  // added behind what `end` and `sequence` say
 };
 
 }  // namespace tidegate::engines::llama

@@ -150,7 +150,7 @@ Bed::Bed(const Options& o) {
   spec_.law.base_fs = 100'000'000'000;
   spec_.law.per_token_fs[2] = 150'000'000'000;
   spec_.calibrated = true;
-  life_->serve(spec_, recorder_);
+  life_->serve(spec_, RowFill{o.fill_from}, recorder_);
 }
 
 void Bed::submit(const Ask& ask) {

@@ -85,6 +85,7 @@ class Bed {
     std::int32_t max_step_tokens = 128;
     std::int32_t cached_tokens = 512;  // beside kv_tokens where each sequence has a share of them
     bool kv_unified = false;
+    std::int32_t fill_from = 2;  // rows left over from which they are filled up
   };
   explicit Bed(const Options& options);
 

@@ -25,6 +25,10 @@ domain::StepCoefficients random_law(Prng& prng) {
   law.per_decode_fs = prng.between(0, 30) * kMicro;
   law.per_kv_token_fs = prng.between(0, 100) * kNano;
   law.per_attention_fs = prng.between(0, 20) * kNano;
+  if (prng.between(0, 1) == 0) return law;
+  law.row_tile = prng.between(1, 8);
+  law.tile_fs = prng.between(0, 300) * kMicro;
+  law.stray_fs = prng.between(0, 100) * kMicro;
   return law;
 }
 

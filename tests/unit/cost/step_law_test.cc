@@ -25,6 +25,10 @@ StepCoefficients random_law(Prng& prng) {
   law.per_decode_fs = prng.between(0, 100'000'000'000);
   law.per_kv_token_fs = prng.between(0, 50'000'000);
   law.per_attention_fs = prng.between(0, 100'000);
+  if (prng.below(2) == 0) return law;
+  law.row_tile = prng.between(1, 8);
+  law.tile_fs = prng.between(0, 5'000'000'000'000);
+  law.stray_fs = prng.between(0, 2'000'000'000'000);
   return law;
 }
 
@@ -37,6 +41,21 @@ StepShape random_shape(Prng& prng) {
     shape.add_chunk(Tokens(prng.between(0, 8'000)), Tokens(prng.between(1, 512)));
   }
   return shape;
+}
+
+// Row after row: a full tile costs tile_fs, and no part of one costs more.
+long double tiles_fs(const StepCoefficients& law, const StepShape& shape) {
+  long double full = 0;
+  long double part = 0;
+  const std::int64_t rows = shape.decodes + (shape.prefill_tokens > 0 ? 1 : 0);
+  for (std::int64_t row = 1; row <= rows && law.row_tile > 0; ++row) {
+    part = std::min(part + static_cast<long double>(law.stray_fs),
+                    static_cast<long double>(law.tile_fs));
+    if (row % law.row_tile > 0) continue;
+    full += static_cast<long double>(law.tile_fs);
+    part = 0;
+  }
+  return full + part;
 }
 
 // The formula above StepCoefficients, in long double: slope(m) as the sum over every token of the
@@ -54,7 +73,7 @@ long double formula_ns(const StepCoefficients& law, const StepShape& shape) {
   fs += static_cast<long double>(law.per_decode_fs) * static_cast<long double>(shape.decodes);
   fs += static_cast<long double>(law.per_kv_token_fs) * static_cast<long double>(shape.kv_tokens);
   fs += static_cast<long double>(law.per_attention_fs) * static_cast<long double>(shape.attention);
-  return fs / 1e6L;
+  return (fs + tiles_fs(law, shape)) / 1e6L;
 }
 
 // Law: the shape counts n, K, P and X = sum of chunk * (context + chunk / 2), whatever the order.

@@ -76,6 +76,25 @@ TEST(StepLawFit, AveragesNoiseOut) {
   EXPECT_LT(error_of(fit->law, unseen).p90, 0.04);
 }
 
+// Kernels that compute four rows at a time, and a row left over in half of a tile's time, are found
+// again where the fit is told to look for fours; a law without tiles gets none.
+TEST(StepLawFit, RecoversTiles) {
+  domain::StepCoefficients law = two_knees();
+  law.row_tile = 4;
+  law.tile_fs = 4'000'000'000'000;
+  law.stray_fs = 2'000'000'000'000;
+  std::vector<Sample> samples = measured_by(law, 0);
+  for (std::int64_t n = 1; n <= 16; ++n) {
+    const auto shape = shape_of(n, 300, 0, 0);
+    samples.push_back({shape, cost::predict(law, shape)});
+  }
+  const auto fit = fit_step_law(samples, {.row_tile = 4});
+  EXPECT_LT(fit->error.p90, 0.002);
+  EXPECT_EQ(fit->law.row_tile, 4);
+  EXPECT_GT(fit_step_law(samples)->error.p90, 0.01);
+  EXPECT_EQ(fit_step_law(measured_by(two_knees(), 0), {.row_tile = 4})->law.row_tile, 0);
+}
+
 // No coefficient is ever negative, whatever was measured: more work never looks like less time.
 TEST(StepLawFit, NeverGivesANegativeCoefficient) {
   units::Prng prng(3);
@@ -85,12 +104,12 @@ TEST(StepLawFit, NeverGivesANegativeCoefficient) {
                                 prng.between(0, 4'000)),
                        Nanos(prng.between(1, 50'000'000))});
   }
-  const auto fit = fit_step_law(samples);
+  const auto fit = fit_step_law(samples, {.row_tile = 4});
   ASSERT_TRUE(fit.has_value());
   const auto& law = fit->law;
   for (const std::int64_t c :
        {law.base_fs, law.per_token_fs[0], law.per_token_fs[1], law.per_token_fs[2], law.prefill_fs,
-        law.per_decode_fs, law.per_kv_token_fs, law.per_attention_fs}) {
+        law.per_decode_fs, law.per_kv_token_fs, law.per_attention_fs, law.tile_fs, law.stray_fs}) {
     EXPECT_GE(c, 0);
   }
 }

@@ -136,8 +136,8 @@ class RandomFiller {
     v.max_context = positive(v.max_context);
   }
   void repair(domain::StepCoefficients& v) {
-    for (auto* member :
-         {&v.base_fs, &v.prefill_fs, &v.per_decode_fs, &v.per_kv_token_fs, &v.per_attention_fs}) {
+    for (auto* member : {&v.base_fs, &v.prefill_fs, &v.per_decode_fs, &v.per_kv_token_fs,
+                         &v.per_attention_fs, &v.row_tile, &v.tile_fs, &v.stray_fs}) {
       *member = positive(*member);
     }
     for (auto& slope : v.per_token_fs) slope = positive(slope);
