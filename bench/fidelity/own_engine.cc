@@ -5,7 +5,7 @@
 // per request of the judged class when its first and last token came, recorded and simulated.
 // bench/own_engine.sh makes the journal and the table.
 //
-//   own_engine JOURNAL KV_UNIFIED(0|1) CACHED_BLOCKS DISPATCH_LAG_NS before|during JUDGED_CLASS
+//   own_engine JOURNAL CACHED_BLOCKS DISPATCH_LAG_NS before|during JUDGED_CLASS
 //
 // Nothing is fitted here. The journal gives: configuration, engine facts and coefficients
 // (EngineJoined), the learned correction (StateReport), arrivals and output lengths.
@@ -38,7 +38,6 @@ constexpr std::int64_t kRetained = 64;
 
 struct Options {
   std::string journal;
-  bool kv_unified = false;
   units::Blocks cached{0};  // that finished prompts may hold
   Nanos dispatch_lag{0};
   bool during = false;
@@ -149,8 +148,7 @@ sim::World world_of(const Recorded& recorded, const Options& options, Nanos befo
   world.pool = recorded.pool;
   sim::EngineModel engine;
   engine.gpu = "own";
-  engine.batch =
-      engines::llama::batching(recorded.spec, {kRetained, options.cached}, options.kv_unified);
+  engine.batch = engines::llama::batching(recorded.spec, {kRetained, options.cached});
   engine.true_law =
       sim::stretched(recorded.spec.law, options.during ? recorded.during : recorded.before);
   world.engines = {engine};
@@ -228,13 +226,12 @@ int compare(const Options& options) {
 }  // namespace tidegate
 
 int main(int argc, char** argv) {
-  if (argc != 7) {
-    std::fputs(
-        "own_engine JOURNAL KV_UNIFIED CACHED_BLOCKS DISPATCH_LAG_NS before|during JUDGED_CLASS\n",
-        stderr);
+  if (argc != 6) {
+    std::fputs("own_engine JOURNAL CACHED_BLOCKS DISPATCH_LAG_NS before|during JUDGED_CLASS\n",
+               stderr);
     return 2;
   }
-  return tidegate::compare(
-      {argv[1], std::atoll(argv[2]) != 0, tidegate::units::Blocks(std::atoll(argv[3])),
-       tidegate::units::Nanos(std::atoll(argv[4])), std::string(argv[5]) == "during", argv[6]});
+  return tidegate::compare({argv[1], tidegate::units::Blocks(std::atoll(argv[2])),
+                            tidegate::units::Nanos(std::atoll(argv[3])),
+                            std::string(argv[4]) == "during", argv[5]});
 }

@@ -123,7 +123,7 @@ const figures_of = (requests, world, before_ms) => ({
 
 function simulate(lag_ns, learned) {
   const text = execFileSync(path.join(root, 'build/release/bin/own_engine'), [
-    journal, options.unified ? '1' : '0', String(kCachedTokens / 16),
+    journal, String(kCachedTokens / 16),
     String(lag_ns), learned, 'judged'], {maxBuffer: 1 << 28});
   return JSON.parse(text);
 }

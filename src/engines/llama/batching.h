@@ -6,13 +6,9 @@
 #include <cstdint>
 
 #include "batch/batch_config.h"
+#include "engines/llama/row_fill.h"
 
 namespace tidegate::engines::llama {
-
-// Rows in a step from which ggml's flash attention on a CPU works in tiles. Measured with 100M
-// parameters in Q4_0 on one thread: a chunk of 64 tokens behind 256 takes 71 ms, one of 48
-// takes 79.
-inline constexpr units::Tokens kTile{64};
 
 // How many finished prompts are kept for others that begin alike, and how many blocks of them in
 // all.
@@ -22,15 +18,14 @@ struct Retention {
 };
 
 // Without a pool for all sequences cached prompts are kept beside the memory that sequences run in.
-inline batch::BatchConfig batching(const domain::EngineSpec& spec, const Retention& retention,
-                                   bool kv_unified) {
+// A chunk is whole tiles of attention; where its first token is computed in another pass, a filler
+// takes its place (row_fill.h).
+inline batch::BatchConfig batching(const domain::EngineSpec& spec, const Retention& retention) {
   batch::BatchConfig config;
   config.spec = spec;
   config.retained_slots = retention.slots;
   config.max_retained = retention.blocks;
-  // Without a common pool llama.cpp runs the first row of every sequence in a pass of its own.
-  const units::Tokens tile = kv_unified ? kTile : kTile + units::Tokens(1);
-  config.chunk_tile = std::min(tile, spec.limits.max_step_tokens);
+  config.chunk_tile = std::min(units::Tokens(kChunkTile), spec.limits.max_step_tokens);
   config.min_chunk = config.chunk_tile;
   return config;
 }

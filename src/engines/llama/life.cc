@@ -36,8 +36,7 @@ units::Result<Calibration> Life::calibrate(units::Nanos budget) {
 void Life::serve(const domain::EngineSpec& spec, const RowFill& fill, Sink& sink) {
   engine_ = spec.id;
   runner_.fill_rows(fill);
-  scheduler_.emplace(batching(spec, retention(parts_.sizes), parts_.sizes.kv_unified),
-                     parts_.step_policy);
+  scheduler_.emplace(batching(spec, retention(parts_.sizes)), parts_.step_policy);
   sink_ = &sink;
 }
 

@@ -65,7 +65,7 @@ void StepRunner::fill_up(const SlotMemory::Spare& spare) {
     for (std::int32_t i = 0; i < across; ++i) fillers_.push_back({runs_ + i, 0, 1});
   }
   if (chunks_ == 1) {
-    const std::int32_t behind = fill_.beside(runs_ > 1 ? chunk_.count - 1 : chunk_.count);
+    const std::int32_t behind = fill_.behind(runs_ > 1 ? chunk_.count - 1 : chunk_.count);
     if (behind > 0 && chunk_.end + behind <= share_) {
       fillers_.push_back({chunk_.sequence, chunk_.end, behind});
     }
