@@ -55,7 +55,7 @@ TEST(Frame, HeaderIsChecked) {
   header[8] = std::byte{1};
   const auto version = check_file_header(header);
   ASSERT_FALSE(version);
-  EXPECT_EQ(version.error().message, "this is a journal of format 1; this program reads format 5");
+  EXPECT_EQ(version.error().message, "this is a journal of format 1; this program reads format 6");
   header[0] = std::byte{'X'};
   EXPECT_FALSE(check_file_header(header));
 }
