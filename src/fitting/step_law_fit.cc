@@ -48,8 +48,9 @@ constexpr Index kColumns = 9;
 double tiles_of(const cost::StepShape& shape, const Tiles& tiles) {
   if (tiles.rows == 0) return 0;
   const std::int64_t rows = shape.decodes + (shape.prefill_tokens > 0 ? 1 : 0);
-  const double strays = tiles.stray * static_cast<double>(rows % tiles.rows);
-  return static_cast<double>(rows / tiles.rows) + std::min(strays, 1.0);
+  const std::int64_t full = rows / tiles.rows;
+  const std::int64_t strays = rows % tiles.rows;
+  return static_cast<double>(full) + std::min(tiles.stray * static_cast<double>(strays), 1.0);
 }
 
 void fill_row(MatrixXd& a, Index row, const cost::StepShape& shape, const Form& form) {
