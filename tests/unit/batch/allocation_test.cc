@@ -17,15 +17,16 @@ long allocations = 0;
 
 }  // namespace
 
-void* operator new(std::size_t size) {
+// Not inlined: else gcc sees new, which it knows, beside free() and warns that they do not match.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   if (counting) allocations += 1;
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 
