@@ -37,8 +37,14 @@ struct BatchConfig {
   // prompt's last and where the engine's own limit is less.
   units::Tokens chunk_tile{16};
   units::Tokens min_chunk{16};  // the oldest unfinished prompt gets up to this much in every step
-  std::int64_t max_partial_prefills = 4;  // prompts computed side by side
-  units::Ppm long_prompt_share{700'000};  // of a step's prefill time, when others wait
+  // Prompts computed side by side, beyond those that are due before one of them.
+  std::int64_t max_partial_prefills = 4;
+  // Of a step's prefill time, for one prompt without a promise when others wait.
+  units::Ppm long_prompt_share{700'000};
+  // What a promised stream is ahead by is spent over its rest to this part; one that is less than a
+  // pace ahead wants its tokens in this part of its pace.
+  units::Ppm slack_spent{500'000};
+  units::Ppm recovery_pace{900'000};
   // Without a promise a stream's next token comes after at most pace_factor pure decode steps,
   // held between these two; the upper one also bounds the stutter of a promised stream that has
   // built up slack and whose own pace is tighter.

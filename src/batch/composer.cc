@@ -345,7 +345,7 @@ bool Composer::floor_saved_up(Index index) {
 // bound.
 void Composer::drip() {
   const Index waiting = oldest(core_.sequences.waiting());
-  if (waiting != SequenceTable::kNone) start(waiting, single_budget());
+  if (waiting != SequenceTable::kNone) start(waiting, single_budget(core_.sequences[waiting]));
 }
 
 void Composer::serve_prompts() {
@@ -364,9 +364,9 @@ void Composer::serve_prompts() {
 
 bool Composer::serve_running() {
   const Index index = prompts_[next_prompt_++];
-  const Nanos budget = single_budget();
-  const bool time_left = give(index, budget);
   const Sequence& sequence = core_.sequences[index];
+  const Nanos budget = single_budget(sequence);
+  const bool time_left = give(index, budget);
   if (budget < budget_.wanted && sequence.take < sequence.pending()) {
     limited_ = index;
     return true;
@@ -376,7 +376,7 @@ bool Composer::serve_running() {
 
 bool Composer::serve_waiting() {
   const Index index = core_.sequences.waiting()[next_waiting_];
-  const Nanos budget = single_budget();
+  const Nanos budget = single_budget(core_.sequences[index]);
   switch (start(index, budget)) {
     case Start::kStarted:
       if (budget < budget_.wanted &&
@@ -400,8 +400,10 @@ bool Composer::more_follow() const {
          (!waiting_closed_ && next_waiting_ + 1 < core_.sequences.waiting().size());
 }
 
-// One long prompt leaves a part of the step to those behind it.
-Nanos Composer::single_budget() const {
+// A long prompt without a promise leaves a part of the step to those behind it. Promised ones take
+// turns by deadline alone: the pool counted on that when it let them in.
+Nanos Composer::single_budget(const Sequence& sequence) const {
+  if (sequence.key.rank == StartRank::kPromised) return budget_.wanted;
   if (limited_ != SequenceTable::kNone || !more_follow()) return budget_.wanted;
   const Nanos for_prompts = std::max(Nanos(0), budget_.wanted - decode_time_);
   return budget_.wanted - for_prompts + units::scaled(for_prompts, core_.config.long_prompt_share);
@@ -523,6 +525,12 @@ void Composer::note_blocked(Index index) {
   if (core_.sequences[index].bypasses >= core_.config.max_bypasses) waiting_closed_ = true;
 }
 
+// Few prompts are computed side by side, but nobody waits for one that is due later.
+bool Composer::may_be_partial(const Sequence& sequence) const {
+  if (partial_ < core_.config.max_partial_prefills) return true;
+  return !prompts_.empty() && sequence.key < core_.sequences[prompts_.back()].key;
+}
+
 Composer::Start Composer::start(Index index, Nanos budget) {
   Sequence& sequence = core_.sequences[index];
   const bool full = core_.kv.running() >= core_.config.spec.limits.max_sequences;
@@ -536,7 +544,7 @@ Composer::Start Composer::start(Index index, Nanos budget) {
   const Tokens chunk = affordable(sequence, context, budget);
   if (chunk.value() == 0) return Start::kNoTime;
   const bool whole = context + chunk == sequence.length();
-  if (!whole && partial_ >= core_.config.max_partial_prefills) return Start::kLater;
+  if (!whole && !may_be_partial(sequence)) return Start::kLater;
   if (!memory_allows(index, hit)) {
     note_blocked(index);
     return Start::kLater;

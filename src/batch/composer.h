@@ -68,7 +68,8 @@ class Composer final : public StepPolicy {
   bool serve_running();
   bool serve_waiting();
   bool more_follow() const;
-  units::Nanos single_budget() const;
+  units::Nanos single_budget(const Sequence& sequence) const;
+  bool may_be_partial(const Sequence& sequence) const;
   units::Tokens affordable(const Sequence& sequence, units::Tokens context,
                            units::Nanos budget) const;
   units::Tokens whole_tile_or(units::Tokens chunk, units::Tokens context,

@@ -26,10 +26,21 @@ bool Pace::gates(const Sequence& sequence, Instant now, Nanos decode_time) const
   return due != Instant::never() && now + decode_time <= due;
 }
 
-Nanos Pace::wanted_gap(const Sequence& sequence, Nanos relaxed_gap) const {
+// A stream that is less than a pace ahead builds up slack, so that a step that takes longer than
+// predicted does not break its promise. One that is further ahead spends a part of that evenly over
+// its forecast rest: all streams of a step then bear about as much, whereas one that had spent its
+// slack at once would hold all others to its pace until its end.
+Nanos Pace::wanted_gap(const Sequence& sequence, Nanos relaxed_gap, Instant now) const {
+  const BatchConfig& config = core_.config;
   const domain::Promise& promise = sequence.promise();
-  if (promise.token_pace == Nanos(0)) return core_.config.default_step_budget;
-  return std::max(promise.token_pace, relaxed_gap);
+  const Nanos pace = promise.token_pace;
+  if (pace == Nanos(0)) return config.default_step_budget;
+  const Nanos ahead = promise.token_due(sequence.produced.value()) - now - pace;
+  if (ahead < pace) return units::scaled(pace, config.recovery_pace);
+  const Tokens left = sequence.forecast.mean - (sequence.produced - sequence.forecast_at);
+  const Nanos even =
+      units::scaled(ahead, config.slack_spent) / std::max<std::int64_t>(1, left.value());
+  return std::max({relaxed_gap, pace, std::min(pace + even, config.pace_max)});
 }
 
 Instant Pace::wanted_by(const Sequence& sequence, Instant now, Nanos decode_time) const {
@@ -55,7 +66,7 @@ StepBudget Pace::above(std::span<const Index> decodes, const cost::StepShape& sh
   for (const Index index : decodes) {
     const Sequence& sequence = core_.sequences[index];
     if (gates(sequence, now, decode_time)) {
-      budget.wanted = std::min(budget.wanted, wanted_gap(sequence, relaxed_gap));
+      budget.wanted = std::min(budget.wanted, wanted_gap(sequence, relaxed_gap, now));
       budget.hard = std::min(budget.hard, wanted_by(sequence, now, decode_time) - now);
     } else {
       budget.wanted = std::min(budget.wanted, relaxed_gap);

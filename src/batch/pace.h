@@ -51,7 +51,8 @@ class Pace {
 
  private:
   bool gates(const Sequence& sequence, units::Instant now, units::Nanos decode_time) const;
-  units::Nanos wanted_gap(const Sequence& sequence, units::Nanos relaxed_gap) const;
+  units::Nanos wanted_gap(const Sequence& sequence, units::Nanos relaxed_gap,
+                          units::Instant now) const;
   units::Nanos largest_gap(const Sequence& sequence) const;
 
   const Core& core_;

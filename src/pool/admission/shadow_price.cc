@@ -23,6 +23,10 @@ constexpr int kSmallestOctave = 14;
 // The yield follows the queue in this many times of a newcomer, which is critically damped: the
 // queue integrates over one such time, and itself counts against the capacity.
 constexpr std::int64_t kSteeringTimes = 4;
+// Of a size of which fewer than this fit into what is remembered, nobody knows how many will come.
+constexpr std::int64_t kFewest = 4;
+// Requests of the mean size that may be in front of a newcomer, for each engine.
+constexpr std::int64_t kBurst = 2;
 constexpr Nanos kLeastTime = units::milliseconds(500);
 constexpr Nanos kLongestSilence = units::seconds(1);
 constexpr std::int64_t kLeastYieldPpb = 50'000'000;
@@ -99,6 +103,7 @@ void ShadowPrice::fade(Instant now) {
     epoch_ = epoch_ + kEpoch;
     remembered_ = (remembered_ + kEpoch) * 7 / 8;
     guaranteed_ns_ -= units::divide_up(guaranteed_ns_, 8);
+    asked_millionths_ -= units::divide_up(asked_millionths_, 8);
     all_demand_ns_ = 0;
     for (SizeHistogram& demand : demand_) {
       if (demand.total_ns() > 0) demand.fade();
@@ -119,6 +124,16 @@ void ShadowPrice::ask(std::size_t tenant, Nanos size, bool guaranteed, Instant n
   }
   demand_[tenant].add(size);
   all_demand_ns_ = units::add_saturating(all_demand_ns_, size.value());
+  asked_millionths_ += units::kMillion;
+}
+
+// What is in front of the newcomer beyond a burst.
+std::int64_t ShadowPrice::queue_ns(const Newcomer& newcomer) const {
+  if (asked_millionths_ == 0) return newcomer.ahead.value();
+  const std::int64_t mean =
+      units::multiply_divide(all_demand_ns_, units::kMillion, asked_millionths_);
+  const std::int64_t burst = units::multiply_saturating(mean * kBurst, newcomer.engines);
+  return std::max<std::int64_t>(0, newcomer.ahead.value() - burst);
 }
 
 // Loose promises wait behind tight ones, so the tight ones alone would never see how long the queue
@@ -128,8 +143,8 @@ ShadowPrice::Outlook ShadowPrice::worst_outlook(const Newcomer& newcomer, Instan
   const std::int64_t supply =
       std::max<std::int64_t>(1, units::multiply_saturating(time.value(), newcomer.engines));
   Outlook worst{
-      .queue_ppm = std::min(
-          kMostQueuePpm, units::multiply_divide(newcomer.ahead.value(), units::kMillion, supply)),
+      .queue_ppm = std::min(kMostQueuePpm,
+                            units::multiply_divide(queue_ns(newcomer), units::kMillion, supply)),
       .time = time,
       .seen = now};
   outlooks_[std::min(kHorizons - 1, octave_of(time.value()))] = worst;
@@ -141,6 +156,14 @@ ShadowPrice::Outlook ShadowPrice::worst_outlook(const Newcomer& newcomer, Instan
     if (queue > worst.queue_ppm) worst = {queue, other.time, now};
   }
   return worst;
+}
+
+// With itself, what is in front of it takes no more of its time than a queue should.
+bool ShadowPrice::finds_time(const Newcomer& newcomer) const {
+  const Nanos time = units::scaled(newcomer.time, queue_target_);
+  const std::int64_t together =
+      units::add_saturating(newcomer.ahead.value(), newcomer.size.value());
+  return together <= units::multiply_saturating(time.value(), newcomer.engines);
 }
 
 // Up only while somebody is held back: an idle pool does not show what it could do.
@@ -213,6 +236,8 @@ ShadowPrice::Verdict ShadowPrice::judge(const Newcomer& newcomer, Instant now) {
   const bool limited = budget < asked;
   steer(outlook, limited, now);
   if (!limited || within(newcomer, budget)) return {};
+  const bool only_itself = all_demand_ns_ - newcomer.size.value() <= capacity_ns;
+  if (only_itself && newcomer.size.value() > supply_ns / kFewest && finds_time(newcomer)) return {};
   return {.above = true, .drains_in = forgotten_in(asked, budget)};
 }
 

@@ -10,7 +10,10 @@
 // seconds or so, refused requests included and repeated ones not, so that a refusal never looks
 // like a falling demand. What the engines can do is their number less what the queue in front of
 // the newcomer takes of the time it has, times a yield that is steered until that queue is a fixed
-// part of that time: it makes up for sizes that are only estimates.
+// part of that time: it makes up for sizes that are only estimates. Two requests of the mean size
+// for each engine are no queue, or promises of hardly more than one request's time would be taken
+// for overload whenever two arrive together. Nor is a single request that takes a large part of
+// what is remembered, if all others fit and it finds time enough.
 //
 // One owner; integers only; no allocation after construction.
 #pragma once
@@ -87,6 +90,8 @@ class ShadowPrice {
 
   void fade(units::Instant now);
   Outlook worst_outlook(const Newcomer& newcomer, units::Instant now);
+  std::int64_t queue_ns(const Newcomer& newcomer) const;
+  bool finds_time(const Newcomer& newcomer) const;
   void steer(const Outlook& outlook, bool limited, units::Instant now);
   std::int64_t budget_ns(std::size_t tenant, std::int64_t capacity_ns);
   bool within(const Newcomer& newcomer, std::int64_t budget_ns);
@@ -96,6 +101,7 @@ class ShadowPrice {
   std::vector<SizeHistogram> demand_;    // by tenant
   std::vector<std::int64_t> earned_ns_;  // by tenant: at its price, towards the next that is taken
   std::int64_t all_demand_ns_ = 0;
+  std::int64_t asked_millionths_ = 0;  // requests that all demand stands for
   std::int64_t guaranteed_ns_ = 0;
   std::array<Outlook, kHorizons> outlooks_{};  // by octave of the time
   std::int64_t yield_ppb_ = 1'000'000'000;

@@ -200,6 +200,76 @@ TEST(Scheduler, SizesChunksByTheTightestSlack) {
   }
 }
 
+// A promised prompt whose work just fits its time gets the whole of every step, whoever waits
+// behind it: that is what the pool counted on. 1,500 tokens take 750 ms and some steps.
+TEST(Scheduler, PromisedPromptsDoNotShareTheirSteps) {
+  World world(small_config(16, 1'024));
+  const auto due = [&](Nanos after) { return promise(world.now() + after, Nanos(0)); };
+  world.submit(
+      1,
+      {.prompt = 1'500, .max_output = 1, .expected_output = 1, .promise = due(milliseconds(900))});
+  for (std::uint64_t id = 2; id <= 5; ++id) {
+    world.submit(id, {.prompt = 1'500,
+                      .max_output = 1,
+                      .expected_output = 1,
+                      .promise = due(milliseconds(30'000))});
+  }
+  world.run();
+  EXPECT_LE(world.ttft(1), milliseconds(900));
+}
+
+// As many prompts are half computed as may be; one that is due before them starts at once all the
+// same, one that is due after them does not.
+TEST(Scheduler, NobodyWaitsForAHalfComputedPromptThatIsDueLater) {
+  BatchConfig config = small_config(16, 1'024);
+  config.max_partial_prefills = 1;
+  World world(config);
+  const auto due = [&](Nanos after) { return promise(world.now() + after, Nanos(0)); };
+  const auto submit = [&](std::uint64_t id, Nanos after) {
+    world.submit(id,
+                 {.prompt = 2'000, .max_output = 1, .expected_output = 1, .promise = due(after)});
+  };
+  submit(1, milliseconds(20'000));
+  world.step();
+  ASSERT_GT(world.view(1).computed, Tokens(0));
+  submit(2, milliseconds(30'000));
+  submit(3, milliseconds(2'000));
+  world.step();
+  EXPECT_GT(world.view(3).computed, Tokens(0));
+  EXPECT_EQ(world.view(2).computed, Tokens(0));
+}
+
+// A stream that is ahead of its promise lets steps be longer than its pace from beginning to end
+// instead of spending all at once, and still has every token in time.
+TEST(Scheduler, SpendsWhatAStreamIsAheadByEvenly) {
+  World world(small_config(4, 2'048));
+  const domain::Promise stream = promise(world.now() + milliseconds(1'000), milliseconds(40));
+  world.submit(1, {.prompt = 4, .max_output = 50, .expected_output = 50, .promise = stream});
+  world.step();
+  world.submit(2, {.prompt = 30'000, .max_output = 1, .expected_output = 1});
+  while (!world.ended(1)) world.step();
+  const std::vector<Instant>& at = world.tokens.at(1);
+  for (std::size_t j = 1; j < at.size(); ++j) {
+    EXPECT_GE(at[j] - at[j - 1], milliseconds(40));
+    EXPECT_LE(at[j] - at[j - 1], world.config().pace_max);
+    EXPECT_LE(at[j], stream.token_due(static_cast<std::int64_t>(j)));
+  }
+}
+
+// A stream that is less than a pace ahead gets steps shorter than its pace until it is.
+TEST(Scheduler, BuildsUpAPaceOfSlack) {
+  World world(small_config(4, 2'048));
+  const Nanos pace = milliseconds(40);
+  const domain::Promise stream = promise(world.now() + milliseconds(5), pace);
+  world.submit(1, {.prompt = 4, .max_output = 60, .expected_output = 60, .promise = stream});
+  world.step();
+  ASSERT_EQ(world.tokens[1].size(), 1U);
+  world.submit(2, {.prompt = 30'000, .max_output = 1, .expected_output = 1});
+  while (!world.ended(1)) world.step();
+  const std::vector<Instant>& at = world.tokens.at(1);
+  EXPECT_GE(stream.token_due(59) - at[59], pace / 2);
+}
+
 // A stream without a promise waits no longer between two tokens than the relaxed pace, whatever
 // prompts arrive; and a prompt gets on in every step.
 TEST(Scheduler, BoundsStepsWithoutAnyPromise) {

@@ -98,6 +98,31 @@ TEST(ShadowPrice, HoldsNobodyBackBelowCapacity) {
   }
 }
 
+// Law: two requests that arrive together are no overload, even where a promise leaves hardly more
+// than the time of both: 90 % of the engine's time is asked for.
+TEST(ShadowPrice, TakesABurstForNoQueue) {
+  Fluid fluid({1});
+  for (int i = 0; i < 2'000; ++i) {
+    EXPECT_TRUE(fluid.arrive(0, milliseconds(200), units::seconds(1)));
+    EXPECT_TRUE(fluid.arrive(0, milliseconds(200), units::seconds(1)));
+    fluid.pass(milliseconds(444));
+  }
+}
+
+// Law: a request that takes most of the remembered time is no sign of overload while it has much
+// more time than it needs: one of 8 s every 16 s, due in a minute, beside short ones takes 80 %.
+TEST(ShadowPrice, DoesNotTakeOneLargeRequestForOverload) {
+  Fluid fluid({1});
+  for (int i = 0; i < 1'600; ++i) {
+    if (i % 160 == 10) {
+      EXPECT_TRUE(fluid.arrive(0, units::seconds(8), units::seconds(60))) << i;
+      fluid.backlog -= units::seconds(8);  // the short ones pass it
+    }
+    EXPECT_TRUE(fluid.arrive(0, milliseconds(30), units::seconds(2))) << i;
+    fluid.pass(milliseconds(100));
+  }
+}
+
 // Law: at twice the capacity the largest are held back, the queue stays near its part of the time,
 // and the engine is never left without work: as many are kept as the greedy knapsack keeps.
 TEST(ShadowPrice, KeepsTheSmallestThatFit) {
