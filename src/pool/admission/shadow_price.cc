@@ -29,6 +29,7 @@ constexpr std::int64_t kFewest = 4;
 constexpr std::int64_t kBurst = 2;
 constexpr Nanos kLeastTime = units::milliseconds(500);
 constexpr Nanos kLongestSilence = units::seconds(1);
+constexpr std::int64_t kNominalYieldPpb = 1'000'000'000;
 constexpr std::int64_t kLeastYieldPpb = 50'000'000;
 constexpr std::int64_t kMostYieldPpb = 8'000'000'000;
 constexpr std::int64_t kMostQueuePpm = 8'000'000;
@@ -166,13 +167,15 @@ bool ShadowPrice::finds_time(const Newcomer& newcomer) const {
   return together <= units::multiply_saturating(time.value(), newcomer.engines);
 }
 
-// Up only while somebody is held back: an idle pool does not show what it could do.
+// Above what sizes say only while somebody is held back: an idle pool does not show what it could
+// do. What a burst took from it comes back while the queue is short, or the next burst would find
+// a price that is too low.
 void ShadowPrice::steer(const Outlook& outlook, bool limited, Instant now) {
   const Nanos since = std::min(now - steered_, kLongestSilence);
   steered_ = now;
   const std::int64_t wanted =
       std::clamp(queue_target_.value() - outlook.queue_ppm, -units::kMillion, units::kMillion);
-  if (wanted > 0 && !limited) return;
+  if (wanted > 0 && !limited && yield_ppb_ >= kNominalYieldPpb) return;
   const std::int64_t whole = units::multiply_divide(yield_ppb_, wanted, units::kMillion);
   const Nanos constant = std::max(outlook.time, kLeastTime) * kSteeringTimes;
   yield_ppb_ += units::multiply_divide(whole, since.value(), constant.value());

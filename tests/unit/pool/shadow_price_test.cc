@@ -109,6 +109,25 @@ TEST(ShadowPrice, TakesABurstForNoQueue) {
   }
 }
 
+// Law: that an engine was slow for a while is forgotten while the queue is short: after minutes at
+// half of its load nobody is held back at 80 %.
+TEST(ShadowPrice, ForgetsABadTime) {
+  Fluid fluid({1});
+  const auto offer = [&](int requests, Nanos size) {
+    int taken = 0;
+    for (int i = 0; i < requests; ++i) {
+      taken += fluid.arrive(0, size, units::seconds(2)) ? 1 : 0;
+      fluid.pass(milliseconds(10));
+    }
+    return taken;
+  };
+  fluid.served_percent = 40;
+  EXPECT_LT(offer(12'000, milliseconds(9)), 7'000);
+  fluid.served_percent = 100;
+  offer(30'000, milliseconds(5));
+  EXPECT_EQ(offer(6'000, milliseconds(8)), 6'000);
+}
+
 // Law: a request that takes most of the remembered time is no sign of overload while it has much
 // more time than it needs: one of 8 s every 16 s, due in a minute, beside short ones takes 80 %.
 TEST(ShadowPrice, DoesNotTakeOneLargeRequestForOverload) {
