@@ -12,7 +12,7 @@ if [[ "${1:-}" == -h || "${1:-}" == --help ]]; then
 fi
 traces="${TIDEGATE_DATA:-../shared/data}/traces"
 program=build/release/bin/three_tiers
-if [[ ! -x "$program" ]]; then cmake --build build/release --target three_tiers; fi
+ninja -C build/release --quiet three_tiers >&2
 for trace in azure_code_2023 azure_conv_2023; do
   if [[ ! -f "$traces/$trace.csv.gz" ]]; then
     echo "tail: $traces/$trace.csv.gz is missing; TIDEGATE_DATA is the folder above traces/" >&2

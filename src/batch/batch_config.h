@@ -41,9 +41,9 @@ struct BatchConfig {
   std::int64_t max_partial_prefills = 4;
   // Of a step's prefill time, for one prompt without a promise when others wait.
   units::Ppm long_prompt_share{700'000};
-  // What a promised stream is ahead by is spent over its rest to this part; one that is less than a
-  // pace ahead wants its tokens in this part of its pace.
+  // The part of what a promised stream is ahead by that is spent evenly over its forecast rest.
   units::Ppm slack_spent{500'000};
+  // The part of its pace in which a stream that is less than a pace ahead wants its tokens.
   units::Ppm recovery_pace{900'000};
   // Without a promise a stream's next token comes after at most pace_factor pure decode steps,
   // held between these two; the upper one also bounds the stutter of a promised stream that has

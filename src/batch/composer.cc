@@ -299,10 +299,10 @@ bool Composer::seats_come_first() const {
   return core_.sequences[waiting.front()].key < core_.sequences[prompts_.front()].key;
 }
 
-// The oldest running prompt always gets on with the part of the prompts' time that no single one
-// may take. The part may be less than a tile of the engine's kernels: it is saved up, so that those
-// before it have the steps between. If nothing got on for a long time, it does beyond what streams
-// can bear, and a waiting one starts if none runs.
+// The oldest running prompt always gets on with the part of the prompts' time that one without a
+// promise leaves. The part may be less than a tile of the engine's kernels: it is saved up, so that
+// those before it have the steps between. If nothing got on for a long time, it does beyond what
+// streams can bear, and a waiting one starts if none runs.
 void Composer::give_floor() {
   const bool starved = core_.starved_steps >= core_.config.drip_interval;
   const Index running = oldest(prompts_);
@@ -403,7 +403,8 @@ bool Composer::more_follow() const {
 // A long prompt without a promise leaves a part of the step to those behind it. Promised ones take
 // turns by deadline alone: the pool counted on that when it let them in.
 Nanos Composer::single_budget(const Sequence& sequence) const {
-  if (sequence.key.rank == StartRank::kPromised) return budget_.wanted;
+  const bool promised = !sequence.promise().best_effort();
+  if (promised && sequence.key.rank != StartRank::kUnpromised) return budget_.wanted;
   if (limited_ != SequenceTable::kNone || !more_follow()) return budget_.wanted;
   const Nanos for_prompts = std::max(Nanos(0), budget_.wanted - decode_time_);
   return budget_.wanted - for_prompts + units::scaled(for_prompts, core_.config.long_prompt_share);

@@ -30,14 +30,14 @@ bool Pace::gates(const Sequence& sequence, Instant now, Nanos decode_time) const
 // predicted does not break its promise. One that is further ahead spends a part of that evenly over
 // its forecast rest: all streams of a step then bear about as much, whereas one that had spent its
 // slack at once would hold all others to its pace until its end.
-Nanos Pace::wanted_gap(const Sequence& sequence, Nanos relaxed_gap, Instant now) const {
+Nanos Pace::wanted_gap(Sequence& sequence, Nanos relaxed_gap, Instant now) const {
   const BatchConfig& config = core_.config;
   const domain::Promise& promise = sequence.promise();
   const Nanos pace = promise.token_pace;
   if (pace == Nanos(0)) return config.default_step_budget;
   const Nanos ahead = promise.token_due(sequence.produced.value()) - now - pace;
   if (ahead < pace) return units::scaled(pace, config.recovery_pace);
-  const Tokens left = sequence.forecast.mean - (sequence.produced - sequence.forecast_at);
+  const Tokens left = core_.remaining(sequence).mean;
   const Nanos even =
       units::scaled(ahead, config.slack_spent) / std::max<std::int64_t>(1, left.value());
   return std::max({relaxed_gap, pace, std::min(pace + even, config.pace_max)});
@@ -64,7 +64,7 @@ StepBudget Pace::above(std::span<const Index> decodes, const cost::StepShape& sh
   const Nanos relaxed_gap = relaxed(decode_time);
   StepBudget budget{.wanted = Nanos::max(), .hard = Nanos::max()};
   for (const Index index : decodes) {
-    const Sequence& sequence = core_.sequences[index];
+    Sequence& sequence = core_.sequences[index];
     if (gates(sequence, now, decode_time)) {
       budget.wanted = std::min(budget.wanted, wanted_gap(sequence, relaxed_gap, now));
       budget.hard = std::min(budget.hard, wanted_by(sequence, now, decode_time) - now);

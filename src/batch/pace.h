@@ -2,10 +2,11 @@
 //
 // From above, the running streams: a protected one must have its next token by its due time, and,
 // however much slack it has built up, no later than its own pace after the last one (or pace_max,
-// if that is longer), so that streams do not stutter. Streams without a promise want a step of at
-// most pace_factor pure decode steps. From below, the waiting prompts: by deadline order their
-// prefix sums of work need a share of the time, hence a step of a certain length. Pure arithmetic
-// on a Core; one owner.
+// if that is longer), so that streams do not stutter. It wants less: nine tenths of its pace until
+// it is a pace ahead, then its pace and an even part of half its slack. Streams without a promise
+// want a step of at most pace_factor pure decode steps. From below, the waiting prompts: by
+// deadline order their prefix sums of work need a share of the time, hence a step of a certain
+// length. Pure arithmetic on a Core; one owner.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ struct StepBudget {
 
 class Pace {
  public:
-  explicit Pace(const Core& core) : core_(core) {}
+  explicit Pace(Core& core) : core_(core) {}
 
   // Step length that streams without a promise want, given the time of the decodes alone.
   units::Nanos relaxed(units::Nanos decode_time) const;
@@ -51,11 +52,10 @@ class Pace {
 
  private:
   bool gates(const Sequence& sequence, units::Instant now, units::Nanos decode_time) const;
-  units::Nanos wanted_gap(const Sequence& sequence, units::Nanos relaxed_gap,
-                          units::Instant now) const;
+  units::Nanos wanted_gap(Sequence& sequence, units::Nanos relaxed_gap, units::Instant now) const;
   units::Nanos largest_gap(const Sequence& sequence) const;
 
-  const Core& core_;
+  Core& core_;
 };
 
 }  // namespace tidegate::batch

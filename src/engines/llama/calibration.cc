@@ -122,12 +122,13 @@ class Series {
 
   std::size_t step(const std::vector<TrialRow>& rows) {
     const units::Nanos once = time_of(rows, fill_);
-    const units::Nanos again = tries_ > 1 && open() ? time_of(rows, fill_) : once;
+    const bool twice = tries_ > 1 && open();
+    const units::Nanos again = twice ? time_of(rows, fill_) : once;
     if (broken_ || rows.empty()) return 0;
     const units::Nanos faster = std::min(once, again);
     const units::Nanos slower = std::max(once, again);
     samples_.push_back({shape_of(rows), faster});
-    if (tries_ > 1 && slower * 10 <= faster * 11) samples_.push_back({shape_of(rows), slower});
+    if (twice && slower * 10 <= faster * 11) samples_.push_back({shape_of(rows), slower});
     for (const TrialRow& row : rows) {
       if (!row.decode) held_[static_cast<std::size_t>(row.sequence)] = row.from + row.count;
     }

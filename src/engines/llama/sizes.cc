@@ -129,6 +129,9 @@ units::Result<Sizes> choose_sizes(const LlamaOptions& options, const ModelNeeds&
 }
 
 Retention retention(const Sizes& sizes) {
+  // In one pool copies share the cells of what they have in common, and sequences push them out.
+  const bool whole_pool = sizes.kv_unified && sizes.cached_tokens == sizes.kv_tokens;
+  if (whole_pool) return {sizes.retained, units::Blocks::max()};
   return {sizes.retained, units::Blocks(sizes.cached_tokens / sizes.block_tokens)};
 }
 

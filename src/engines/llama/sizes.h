@@ -1,5 +1,5 @@
 // How large an engine is: derived from its options, the model and what llama.cpp can do. Pure but
-// for what it asks the model.
+// for the number of cores.
 //
 // With one pool for all: 16384 cells, fewer if they are large; 32 sequences; any sequence may take
 // the pool. With a share for each, what is left open is chosen so that each has the context asked
@@ -35,7 +35,9 @@ struct Sizes {
   bool sliding_window = false;  // some layers of the model look back only so far
 
   // Tokens that running sequences and cached prompts hold together.
-  std::int64_t held_tokens() const { return kv_tokens + (kv_unified ? 0 : cached_tokens); }
+  std::int64_t held_tokens() const {
+    return std::int64_t{kv_tokens} + (kv_unified ? 0 : cached_tokens);
+  }
 };
 
 // What the sizes depend on in a model.

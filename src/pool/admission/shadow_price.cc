@@ -133,7 +133,8 @@ std::int64_t ShadowPrice::queue_ns(const Newcomer& newcomer) const {
   if (asked_millionths_ == 0) return newcomer.ahead.value();
   const std::int64_t mean =
       units::multiply_divide(all_demand_ns_, units::kMillion, asked_millionths_);
-  const std::int64_t burst = units::multiply_saturating(mean * kBurst, newcomer.engines);
+  const std::int64_t burst =
+      units::multiply_saturating(units::multiply_saturating(mean, kBurst), newcomer.engines);
   return std::max<std::int64_t>(0, newcomer.ahead.value() - burst);
 }
 

@@ -105,7 +105,7 @@ TEST(Calibration, BearsNoise) {
   }
 }
 
-// Kernels that take rows by fours: rows left over cost `stray_ms` each where a whole tile costs
+// Kernels that take rows by fours: rows left over cost `stray_us` each where a whole tile costs
 // 4 ms, and sequences whatever else.
 class Tiled {
  public:
