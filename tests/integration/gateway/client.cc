@@ -1,7 +1,6 @@
 #include "client.h"
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -41,11 +40,27 @@ std::string Reply::header(const std::string& name) const {
   return head.substr(begin, head.find("\r\n", begin) - begin);
 }
 
-Client::Client(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+sockaddr_in loopback(std::uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+std::string bytes_of(const Question& question) {
+  std::string bytes =
+      question.method + " " + question.path + " HTTP/1.1\r\nhost: test\r\nconnection: close\r\n";
+  for (const std::string& header : question.headers) bytes += header + "\r\n";
+  if (!question.body.empty()) {
+    bytes += "content-type: application/json\r\ncontent-length: " +
+             std::to_string(question.body.size()) + "\r\n";
+  }
+  return bytes + "\r\n" + question.body;
+}
+
+Client::Client(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  const sockaddr_in address = loopback(port);
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
   if (::connect(socket_, generic, sizeof address) != 0) throw std::runtime_error("connect");
 }
@@ -61,14 +76,7 @@ void Client::vanish() {
 }
 
 void Client::send(const Question& question) {
-  std::string bytes =
-      question.method + " " + question.path + " HTTP/1.1\r\nhost: test\r\nconnection: close\r\n";
-  for (const std::string& header : question.headers) bytes += header + "\r\n";
-  if (!question.body.empty()) {
-    bytes += "content-type: application/json\r\ncontent-length: " +
-             std::to_string(question.body.size()) + "\r\n";
-  }
-  bytes += "\r\n" + question.body;
+  const std::string bytes = bytes_of(question);
   for (std::size_t sent = 0; sent < bytes.size();) {
     const ssize_t n = ::send(socket_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
     if (n <= 0) return;

@@ -2,6 +2,8 @@
 // owner.
 #pragma once
 
+#include <netinet/in.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,6 +26,10 @@ struct Question {
   std::vector<std::string> headers = {};  // whole lines
 };
 
+// The request as it is sent; it asks the server to close afterwards.
+std::string bytes_of(const Question& question);
+sockaddr_in loopback(std::uint16_t port);
+
 class Client {
  public:
   explicit Client(std::uint16_t port);
@@ -37,7 +43,7 @@ class Client {
   const std::string& read_until(const std::string& text);
   // Reads until the server closes.
   Reply reply();
-  // Closes at once, as a killed process does.
+  // Closes at once, with what it has not read.
   void vanish();
 
  private:
