@@ -1,45 +1,22 @@
-// Plays every scenario of this folder twice and compares the course with the golden text under it.
-// A missing golden text fails and prints what happened, ready to be read and, if right, pasted.
+// Plays every scenario of this folder.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
-#include <vector>
 
-#include "script.h"
+#include "golden.h"
 #include "world.h"
 
 namespace tidegate::pool::scenario {
 namespace {
 
-std::vector<std::string> scenario_names() {
-  std::vector<std::string> names;
-  for (const auto& file : std::filesystem::directory_iterator(SCENARIO_DIR)) {
-    if (file.path().extension() == ".txt" && file.path().stem() != "CMakeLists") {
-      names.push_back(file.path().stem().string());
-    }
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 class PoolScenario : public ::testing::TestWithParam<std::string> {};
 
-// The course of events is exactly the golden one, and the same in every run (D1).
+// The course of events is exactly the golden one, the same in every run (D1), and as expected.
 TEST_P(PoolScenario, TakesTheGoldenCourse) {
-  std::ifstream file(std::string(SCENARIO_DIR) + "/" + GetParam() + ".txt");
-  std::stringstream text;
-  text << file.rdbuf();
-  const Script script = parse(text.str());
-  const std::string course = play(script);
-  EXPECT_EQ(course, script.golden);
-  EXPECT_EQ(course, play(script));
+  script::expect_golden_course(SCENARIO_DIR, GetParam(), play);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PoolScenario, ::testing::ValuesIn(scenario_names()),
+INSTANTIATE_TEST_SUITE_P(All, PoolScenario, ::testing::ValuesIn(script::scenarios_of(SCENARIO_DIR)),
                          [](const auto& tested) { return tested.param; });
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -9,25 +10,21 @@
 #include <variant>
 
 #include "cost/length_forecast.h"
+#include "invariants/pool_oracle.h"
+#include "invariants/pool_view.h"
+#include "pool/pool_scheduler.h"
 
 namespace tidegate::pool::scenario {
 namespace {
 
 using domain::AttemptRef;
+using script::Course;
+using script::in_ms;
+using script::Line;
+using script::Script;
 using units::Instant;
 using units::Nanos;
 using units::Tokens;
-
-std::string in_ms(Nanos span) {
-  const std::int64_t us = span.value() / 1'000;
-  std::string fraction = std::to_string(us % 1'000);
-  while (fraction.size() < 3) fraction = "0" + fraction;
-  return std::to_string(us / 1'000) + "." + fraction + "ms";
-}
-
-std::string in_ms(Instant at) {
-  return at == Instant::never() ? "never" : in_ms(at - Instant(0));
-}
 
 // A try on a scripted engine.
 struct Running {
@@ -45,6 +42,13 @@ struct ScriptedEngine {
   bool prefilling = false;
 };
 
+// A caller of this tenant that is refused for want of capacity asks again, so many times, after the
+// time that the refusal named or after one of its own.
+struct Insistence {
+  std::int64_t retries = 0;
+  std::optional<Nanos> after;
+};
+
 struct Outcomes {
   std::int64_t arrived = 0;
   std::map<std::string, std::int64_t> ends;
@@ -56,9 +60,10 @@ struct Outcomes {
 
 class World {
  public:
-  explicit World(const Script& script) : pool_(configure(script)) {
+  explicit World(const Script& script) : pool_(configure(script)), oracle_(configure(script)) {
     for (const Line& line : script.settings) {
       if (line.word == "engine") add_engine(line);
+      if (line.word == "callers") add_callers(line);
       if (line.word == "show") decisions_shown_ = line.has("decisions");
     }
     for (auto& [id, engine] : engines_) step(domain::EngineJoined{engine.spec});
@@ -67,7 +72,7 @@ class World {
     }
   }
 
-  std::string run() {
+  Course run() {
     while (!agenda_.empty()) {
       auto next = agenda_.begin();
       now_ = next->first.first;
@@ -77,19 +82,29 @@ class World {
     }
     check_empty();
     if (!decisions_shown_) summarise();
-    return out_.str();
+    course_.text = out_.str();
+    return std::move(course_);
   }
 
  private:
   static PoolConfig configure(const Script& script);
   void add_engine(const Line& line);
+  void add_callers(const Line& line);
   void happen(const Line& line);
   void arrive(const Line& line);
+  void arrive(domain::Request request);
   void step(const domain::Event& event);
+  void check(const domain::Event& event, const std::vector<domain::Decision>& decisions);
   void perform(const domain::Decision& decision);
   void perform_assign(const domain::Assign& assign);
   void perform_abort(const AttemptRef& ref);
   void perform_end(const domain::End& end);
+  void measure_end(const domain::End& end, bool on_time);
+  void measure(const domain::Request& request, const std::string& what, std::int64_t value);
+  void measure(const domain::Request& request, const std::string& what, Nanos span) {
+    measure(request, what, span.value());
+  }
+  void ask_again(const domain::End& end);
   void start_prefill(std::uint64_t id);
   void first_token(std::uint64_t id, const domain::Assign& assign);
   void finished(const domain::Assign& assign);
@@ -105,11 +120,15 @@ class World {
   }
 
   PoolScheduler pool_;
+  invariants::PoolOracle oracle_;
+  Course course_;
   Instant now_;
   std::uint64_t sequence_ = 0;
   std::map<std::pair<Instant, std::uint64_t>, std::function<void()>> agenda_;
   std::map<std::uint64_t, ScriptedEngine> engines_;
   std::map<std::uint64_t, domain::Request> requests_;
+  std::map<std::uint64_t, Insistence> callers_;  // by tenant
+  std::uint64_t next_retry_ = 1'000'000'000;
   std::map<std::uint64_t, AttemptRef> live_;  // tries that an engine has not ended
   std::map<std::uint64_t, domain::Event> last_event_;
   std::map<std::uint64_t, std::int64_t> ended_;
@@ -177,6 +196,12 @@ void World::add_engine(const Line& line) {
   engines_[id] = engine;
 }
 
+void World::add_callers(const Line& line) {
+  Insistence callers{line.number("retries", 2), std::nullopt};
+  if (line.text("after", "hint") != "hint") callers.after = Nanos(line.nanos("after", 0));
+  callers_[static_cast<std::uint64_t>(line.number("tenant", 0))] = callers;
+}
+
 void World::happen(const Line& line) {
   const auto id = static_cast<std::uint64_t>(line.id);
   const auto engine = static_cast<std::uint64_t>(line.number("engine", 1));
@@ -221,15 +246,29 @@ void World::arrive(const Line& line) {
   if (deadline != 0) r.promise.total_due = now_ + Nanos(deadline);
   r.promise.token_pace = Nanos(line.nanos("pace", 0));
   r.caller_retries = static_cast<std::uint8_t>(line.number("retries", 0));
-  requests_[r.id.value()] = r;
-  by_tenant_[r.tenant.value()].arrived += 1;
-  step(domain::Arrived{r});
+  arrive(r);
+}
+
+void World::arrive(domain::Request request) {
+  requests_[request.id.value()] = request;
+  by_tenant_[request.tenant.value()].arrived += 1;
+  step(domain::Arrived{std::move(request)});
 }
 
 void World::step(const domain::Event& event) {
+  // As everywhere, time that has come is told first.
+  if (oracle_.wake_at() <= now_ && !std::holds_alternative<domain::Tick>(event)) {
+    step(domain::Tick{});
+  }
   const auto span = pool_.step(event, now_);
   const std::vector<domain::Decision> decisions(span.begin(), span.end());
+  check(event, decisions);
   for (const domain::Decision& decision : decisions) perform(decision);
+}
+
+void World::check(const domain::Event& event, const std::vector<domain::Decision>& decisions) {
+  const auto found = oracle_.check_step(now_, event, decisions, invariants::view_of(pool_));
+  if (!found.empty()) out_ << in_ms(now_) << " BROKEN " << invariants::to_text(found);
 }
 
 void World::perform(const domain::Decision& decision) {
@@ -240,6 +279,8 @@ void World::perform(const domain::Decision& decision) {
     say("hold " + id(hold->request) + " " + std::string(name(hold->reason)) +
         " position=" + std::to_string(hold->position) + " eta=" + in_ms(hold->eta) +
         " until=" + in_ms(hold->hopeless_after));
+    measure(requests_.at(hold->request.value()), "held", 1);
+    course_.measure("waiting", pool_.waiting_room().waiting());
   } else if (const auto* end = std::get_if<domain::End>(&decision)) {
     perform_end(*end);
   } else if (const auto* downgrade = std::get_if<domain::Downgrade>(&decision)) {
@@ -260,6 +301,8 @@ void World::perform_assign(const domain::Assign& assign) {
   const domain::Request& r = requests_.at(id);
   Outcomes& of = by_tenant_[r.tenant.value()];
   of.longest_wait = std::max(of.longest_wait, now_ - r.arrival);
+  measure(r, "wait", now_ - r.arrival);
+  measure(r, "try", static_cast<std::int64_t>(assign.ref.attempt.value()));
   live_[id] = assign.ref;
   const std::uint64_t engine = assign.ref.engine.value();
   if (engines_.at(engine).hung) return;
@@ -354,6 +397,46 @@ void World::perform_end(const domain::End& end) {
   if (end.full != domain::Resource::kNone) text += " full=" + std::string(name(end.full));
   if (end.retry_after > Nanos(0)) text += " retry=" + in_ms(end.retry_after);
   say("end " + std::to_string(id) + " " + text);
+  measure_end(end, on_time);
+  ask_again(end);
+}
+
+// Those who come again are a group of their own.
+void World::measure(const domain::Request& request, const std::string& what, std::int64_t value) {
+  std::string group = "tenant" + std::to_string(request.tenant.value());
+  if (request.caller_retries > 0) group += ".again";
+  course_.measure(what, value, static_cast<std::int64_t>(request.id.value()), group);
+}
+
+void World::measure_end(const domain::End& end, bool on_time) {
+  const domain::Request& r = requests_.at(end.request.value());
+  measure(r, std::string(name(end.outcome)), 1);
+  if (end.reason != domain::Reason::kNone) measure(r, std::string(name(end.reason)), 1);
+  measure(r, "on_time", on_time ? 1 : 0);
+  measure(r, "took", now_ - r.arrival);
+  if (end.retry_after > Nanos(0)) measure(r, "hint", end.retry_after);
+  const auto first = first_token_.find(r.id.value());
+  if (first != first_token_.end()) measure(r, "ttft", first->second - r.arrival);
+  if (end.outcome == domain::Outcome::kCompleted) {
+    measure(r, "tokens", (r.footprint.prompt + r.footprint.output.lengths[0]).value());
+  }
+}
+
+void World::ask_again(const domain::End& end) {
+  const domain::Request& before = requests_.at(end.request.value());
+  const auto callers = callers_.find(before.tenant.value());
+  if (callers == callers_.end() || end.outcome != domain::Outcome::kRejectedCapacity) return;
+  if (before.caller_retries >= callers->second.retries) return;
+  const Nanos after = callers->second.after.value_or(end.retry_after);
+  const Nanos ttft = before.promise.first_token_due - before.arrival;
+  domain::Request again = before;
+  again.id = units::RequestId(next_retry_++);
+  again.caller_retries += 1;
+  at(now_ + after, [this, again, ttft]() mutable {
+    again.arrival = now_;
+    again.promise.first_token_due = now_ + ttft;
+    arrive(again);
+  });
 }
 
 bool World::running(const AttemptRef& ref) const {
@@ -380,6 +463,8 @@ void World::check_empty() {
       fail("tenant holds");
   }
   const Counters& counters = pool_.counters();
+  course_.measure("dropped", counters.dropped_events);
+  course_.measure("shadow", counters.shadow_failures);
   out_ << "dropped=" << counters.dropped_events << " shadow=" << counters.shadow_failures
        << " retries=" << counters.retries << "\n";
 }
@@ -395,7 +480,7 @@ void World::summarise() {
 
 }  // namespace
 
-std::string play(const Script& script) {
+script::Course play(const script::Script& script) {
   return World(script).run();
 }
 

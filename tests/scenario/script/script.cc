@@ -4,7 +4,7 @@
 #include <sstream>
 #include <stdexcept>
 
-namespace tidegate::pool::scenario {
+namespace tidegate::script {
 namespace {
 
 std::int64_t to_nanos(const std::string& text) {
@@ -65,6 +65,11 @@ void add_happenings(Script& script, std::istringstream& words) {
 
 }  // namespace
 
+std::int64_t to_number(const std::string& text) {
+  const bool negative = text[0] == '-';
+  return is_number(text.substr(negative ? 1 : 0)) ? std::stoll(text) : to_nanos(text);
+}
+
 std::int64_t Line::number(const std::string& key, std::int64_t otherwise) const {
   const auto found = values.find(key);
   return found == values.end() ? otherwise : std::stoll(found->second);
@@ -94,7 +99,6 @@ Script parse(const std::string& text) {
       script.golden += raw + "\n";
       continue;
     }
-    script.given += raw + "\n";
     golden = raw == "----";
     if (golden || raw.empty() || raw[0] == '#') continue;
     std::istringstream words(raw);
@@ -102,6 +106,8 @@ Script parse(const std::string& text) {
     words >> word;
     if (word == "at") {
       add_happenings(script, words);
+    } else if (word == "expect") {
+      script.expectations.push_back(parse_expectation(raw));
     } else {
       script.settings.push_back(parse_rest(words, word));
     }
@@ -112,4 +118,4 @@ Script parse(const std::string& text) {
   return script;
 }
 
-}  // namespace tidegate::pool::scenario
+}  // namespace tidegate::script

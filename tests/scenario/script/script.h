@@ -1,5 +1,5 @@
-// The language of the pool scenarios. A file is a few lines of comment that state the law,
-// settings, timed happenings, and after a line of dashes the golden text:
+// The language of the scenarios. A file is a few lines of comment that state the law, settings,
+// timed happenings, what is expected of the course, and after a line of dashes the golden text:
 //
 //   # law: ...
 //   tenant 0 on_overload=queue in_flight=2 weight=4
@@ -8,9 +8,11 @@
 //   at 5ms every 10ms x20 arrive 100 tenant=1 prompt=50 output=10
 //   at 40ms lose engine=1
 //   show summary
+//   expect p99 ttft 100-119 <= 50ms
 //   ----
 //
-// Durations carry ns, us, ms or s. See world.h for the words.
+// Durations carry ns, us, ms or s. The words are those of the world that plays the script (world.h
+// beside the files); expectation.h has the grammar of `expect`.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,9 @@
 #include <string>
 #include <vector>
 
-namespace tidegate::pool::scenario {
+#include "expectation.h"
+
+namespace tidegate::script {
 
 struct Line {
   std::string word;                           // tenant, engine, policy, show, or the happening
@@ -36,11 +40,13 @@ struct Line {
 struct Script {
   std::vector<Line> settings;
   std::vector<Line> happenings;  // repeats unrolled, by time
-  std::string given;             // all up to and with the line of dashes
+  std::vector<Expectation> expectations;
   std::string golden;
 };
 
 // Throws std::runtime_error with the line when it does not understand.
 Script parse(const std::string& text);
+// A number, or a duration in nanoseconds.
+std::int64_t to_number(const std::string& text);
 
-}  // namespace tidegate::pool::scenario
+}  // namespace tidegate::script
