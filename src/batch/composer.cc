@@ -56,6 +56,9 @@ void Composer::reset(Instant now) {
   core_.begin_plan();
   started_ = 0;
   skipped_ = false;
+  const bool put_off = drip_due_ && made_way_;
+  drip_due_ = put_off || (core_.counters.steps + 1) % core_.config.drip_interval == 0;
+  made_way_ = false;
   blocked_ = SequenceTable::kNone;
   waiting_closed_ = false;
 }
@@ -125,6 +128,7 @@ void Composer::let_urgent_in() {
     if (can_start(head, hit, static_cast<std::int64_t>(i))) continue;
     for (const Index victim : victims_.make_way(head, hit, reservation_, now_)) {
       core_.preempt(victim);
+      made_way_ = true;
     }
     return;
   }
@@ -278,9 +282,13 @@ void Composer::plan_prompts() {
     return;
   }
   give_floor();
-  if ((core_.counters.steps + 1) % core_.config.drip_interval == 0) drip();
+  if (drip_due_ && !made_way_) drip();
   serve_prompts();
-  core_.starved_steps = shape_.prefill_tokens > 0 ? 0 : core_.starved_steps + 1;
+  // Where every sequence is taken it is not time that is wanting.
+  const bool seats_full =
+      prompts_.empty() && core_.kv.running() >= core_.config.spec.limits.max_sequences;
+  const bool got_on = shape_.prefill_tokens > 0 || seats_full;
+  core_.starved_steps = got_on ? 0 : core_.starved_steps + 1;
 }
 
 Index Composer::oldest(const std::vector<Index>& list) const {
@@ -302,7 +310,7 @@ bool Composer::seats_come_first() const {
 // The oldest running prompt always gets on with the part of the prompts' time that one without a
 // promise leaves. The part may be less than a tile of the engine's kernels: it is saved up, so that
 // those before it have the steps between. If nothing got on for a long time, it does beyond what
-// streams can bear, and a waiting one starts if none runs.
+// streams can bear, and a waiting one starts if none runs and no place was made for an urgent one.
 void Composer::give_floor() {
   const bool starved = core_.starved_steps >= core_.config.drip_interval;
   const Index running = oldest(prompts_);
@@ -312,7 +320,7 @@ void Composer::give_floor() {
   tokens_left_ -= kept_back;
   if (running != SequenceTable::kNone) {
     if (starved || floor_saved_up(running)) give(running, starved ? Nanos::max() : budget_.wanted);
-  } else if (starved && waiting != SequenceTable::kNone) {
+  } else if (starved && !made_way_ && waiting != SequenceTable::kNone) {
     start(waiting, Nanos::max());
   }
   tokens_left_ += kept_back;
@@ -342,7 +350,7 @@ bool Composer::floor_saved_up(Index index) {
 }
 
 // Now and then the oldest waiting one goes first, so that nothing that was accepted waits without
-// bound.
+// bound; but not into the place that was just made for an urgent one.
 void Composer::drip() {
   const Index waiting = oldest(core_.sequences.waiting());
   if (waiting != SequenceTable::kNone) start(waiting, single_budget(core_.sequences[waiting]));

@@ -106,7 +106,9 @@ class Composer final : public StepPolicy {
   std::size_t next_waiting_ = 0;
   std::int64_t partial_ = 0;  // prompts that this step does not finish
   std::int64_t started_ = 0;
-  bool skipped_ = false;                  // streams sit out this step
+  bool skipped_ = false;   // streams sit out this step
+  bool made_way_ = false;  // somebody left for an urgent one in this step
+  bool drip_due_ = false;
   Index blocked_ = SequenceTable::kNone;  // the first waiting one that found no memory
   Index limited_ = SequenceTable::kNone;  // left a part of the step to those behind it
   bool waiting_closed_ = false;           // no more starts in this step

@@ -414,6 +414,9 @@ void World::measure_end(const domain::End& end, bool on_time) {
   if (end.reason != domain::Reason::kNone) measure(r, std::string(name(end.reason)), 1);
   measure(r, "on_time", on_time ? 1 : 0);
   measure(r, "took", now_ - r.arrival);
+  if (end.outcome == domain::Outcome::kRejectedCapacity) {
+    measure(r, "refused_after", now_ - r.arrival);
+  }
   if (end.retry_after > Nanos(0)) measure(r, "hint", end.retry_after);
   const auto first = first_token_.find(r.id.value());
   if (first != first_token_.end()) measure(r, "ttft", first->second - r.arrival);

@@ -18,9 +18,10 @@ namespace tidegate::pool::scenario {
 
 // Measures of a request, in the group tenantN or, of those who ask again, tenantN.again: wait (to
 // an engine), try, ttft, took (to its end), on_time (first token, and completed), tokens (when
-// completed), hint, held, and 1 for its outcome and its reason by their names. Of the whole:
-// waiting (whenever somebody is held), dropped, shadow. The text names what the oracle of
-// src/invariants finds broken after any step, and what is held by anybody at the end.
+// completed), refused_after (for want of capacity), hint, held, and 1 for its outcome and its
+// reason by their names. Of the whole: waiting (whenever somebody is held), dropped, shadow. The
+// text names what the oracle of src/invariants finds broken after any step, and what is held by
+// anybody at the end.
 script::Course play(const script::Script& script);
 
 }  // namespace tidegate::pool::scenario

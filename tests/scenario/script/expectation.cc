@@ -63,8 +63,8 @@ Expectation parse_expectation(const std::string& line) {
     result.aggregate = left[0];
     left.erase(left.begin());
   }
-  const bool compared =
-      right.size() == 4 && right[2] == "of" && right[1].back() == '%' && !result.aggregate.empty();
+  const bool compared = (right.size() == 4 || right.size() == 5) && right[2] == "of" &&
+                        right[1].back() == '%' && !result.aggregate.empty();
   if (left.empty() || left.size() > 2 || (right.size() != 2 && !compared)) {
     throw std::runtime_error("not an expectation: " + line);
   }
@@ -72,18 +72,21 @@ Expectation parse_expectation(const std::string& line) {
   if (left.size() == 2) result.subject = left[1];
   result.comparison = right[0];
   if (compared) result.reference = right[3];
+  if (compared) result.reference_subject = right.size() == 5 ? right[4] : result.subject;
   result.value = compared ? std::stoll(right[1]) : to_number(right[1]);
   return result;
 }
 
 std::string verdict(const Expectation& expectation, const Course& course, const Courses& others) {
-  const auto& [line, aggregate, measure, subject, comparison, value, reference] = expectation;
+  const auto& [line, aggregate, measure, subject, comparison, value, reference, there_subject] =
+      expectation;
   const Values values = course.values(measure, subject);
   const bool may_be_empty = aggregate == "sum" || aggregate == "count";
   if (values.empty() && !may_be_empty) return line + ": nothing of the kind was measured";
   std::int64_t bound = value;
   if (!reference.empty()) {
-    const Values there = others(reference).values(measure, subject);
+    const Course& there_course = reference == "this" ? course : others(reference);
+    const Values there = there_course.values(measure, there_subject);
     if (there.empty()) return line + ": nothing of the kind was measured there";
     bound = aggregated(aggregate, there) * value / 100;
   }

@@ -2,13 +2,13 @@
 // pasted without reading:
 //
 //   expect [AGGREGATE] MEASURE [SUBJECT] OPERATOR VALUE
-//   expect AGGREGATE MEASURE [SUBJECT] OPERATOR PERCENT% of SCENARIO
+//   expect AGGREGATE MEASURE [SUBJECT] OPERATOR PERCENT% of SCENARIO [SUBJECT]
 //
 // AGGREGATE: max, min, sum, count, p50, p99 (nearest rank); without one every value must do.
 // MEASURE: a name that the world measures, such as ttft.
 // SUBJECT: an id (7), ids (1-20) or the name of a group; without one everything.
 // OPERATOR: <=, >= or =. VALUE: a number or a duration.
-// SCENARIO: another file of the same folder, of whose course the same is measured.
+// SCENARIO: another file of the same folder, or `this`, of whose course the same is measured.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,7 @@ struct Expectation {
   std::string comparison;
   std::int64_t value = 0;  // or percent
   std::string reference;   // empty: none
+  std::string reference_subject;
 };
 
 // Throws std::runtime_error with the line when it does not understand.

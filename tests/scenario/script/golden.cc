@@ -36,6 +36,7 @@ void expect_golden_course(const std::string& folder, const std::string& name, co
   const Course course = play(script);
   EXPECT_EQ(course.text, script.golden);
   EXPECT_EQ(course.text, play(script).text);
+  ASSERT_FALSE(script.expectations.empty()) << "the script expects nothing";
   std::map<std::string, Course> others;
   const auto other = [&](const std::string& reference) -> const Course& {
     if (!others.contains(reference)) others[reference] = play(read(folder, reference));

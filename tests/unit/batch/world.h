@@ -47,7 +47,6 @@ class World {
     const StepResult result = engine_.perform(last_, time, ends);
     if (last_.idle()) return false;
     now_ = now_ + time;
-    longest_step = std::max(longest_step, time);
     take(scheduler_.complete(result, now_));
     if (thorough) {
       EXPECT_TRUE(scheduler_.kv().consistent());
@@ -62,11 +61,6 @@ class World {
     while (limit-- > 0 && step()) {
     }
     EXPECT_GT(limit, 0) << "no end in sight";
-  }
-  void run_until(units::Instant until) {
-    while (now_ < until) {
-      if (!step()) now_ = until;
-    }
   }
   // Fails the composed plan.
   void fail(StepFault fault) {
@@ -111,7 +105,6 @@ class World {
   std::map<std::uint64_t, domain::Outcome> outcomes;
   std::map<std::uint64_t, domain::Usage> usage;
   std::map<std::uint64_t, domain::Reason> failed;
-  units::Nanos longest_step{0};
   std::function<bool(const domain::AttemptRef&, std::int64_t)> ends;
   bool thorough = true;  // recount the block table after each step
 
