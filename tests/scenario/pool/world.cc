@@ -134,6 +134,7 @@ class World {
   std::map<std::uint64_t, std::int64_t> ended_;
   std::map<std::uint64_t, Instant> first_token_;
   std::map<std::uint64_t, Outcomes> by_tenant_;
+  std::int64_t kept_ = 0;
   bool decisions_shown_ = true;
   std::ostringstream out_;
 };
@@ -210,6 +211,10 @@ void World::happen(const Line& line) {
     say("leave " + std::to_string(id));
     return step(domain::CallerLeft{units::RequestId(id)});
   }
+  if (line.word == "look") {
+    out_ << in_ms(now_) << " look " << id << " kept=" << kept_ << "\n";
+    return course_.measure("kept", kept_, line.id);
+  }
   if (line.word == "duplicate") {
     say("duplicate " + std::to_string(id));
     return step(last_event_.at(id));
@@ -252,6 +257,7 @@ void World::arrive(const Line& line) {
 void World::arrive(domain::Request request) {
   requests_[request.id.value()] = request;
   by_tenant_[request.tenant.value()].arrived += 1;
+  measure(request, "arrived", 1);
   step(domain::Arrived{std::move(request)});
 }
 
@@ -388,6 +394,7 @@ void World::perform_end(const domain::End& end) {
   const bool on_time =
       end.outcome == domain::Outcome::kCompleted && first->second <= r.promise.token_due(0);
   if (on_time) of.on_time += 1;
+  if (on_time) kept_ += 1;
   if (end.outcome == domain::Outcome::kCompleted) {
     of.tokens += r.footprint.prompt + r.footprint.output.lengths[0];
   }
