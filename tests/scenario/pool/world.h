@@ -16,10 +16,10 @@
 
 namespace tidegate::pool::scenario {
 
-// Measures of a request, in the group tenantN or, of those who ask again, tenantN.again: arrived (1),
-// wait (to an engine), try, ttft, took (to its end), on_time (first token, and completed), tokens (when
-// completed), refused_after (for want of capacity), hint, held, and 1 for its outcome and its
-// reason by their names. Of a look, by its number: kept (on time so far). Of the whole:
+// Measures of a request, in the group tenantN or, of those who ask again, tenantN.again: arrived
+// (1), wait (to an engine), try, ttft, took (to its end), on_time (first token, and completed),
+// tokens (when completed), refused_after (for want of capacity), hint, held, and 1 for its outcome
+// and its reason by their names. Of a look, by its number: kept (on time so far). Of the whole:
 // waiting (whenever somebody is held), dropped, shadow. The
 // text names what the oracle of src/invariants finds broken after any step, and what is held by
 // anybody at the end.

@@ -109,6 +109,7 @@ Script parse(const std::string& text) {
     } else if (word == "expect") {
       script.expectations.push_back(parse_expectation(raw));
     } else {
+      script.given += raw + "\n";
       script.settings.push_back(parse_rest(words, word));
     }
   }

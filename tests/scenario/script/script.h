@@ -41,6 +41,7 @@ struct Script {
   std::vector<Line> settings;
   std::vector<Line> happenings;  // repeats unrolled, by time
   std::vector<Expectation> expectations;
+  std::string given;  // the settings as they stand there
   std::string golden;
 };
 
