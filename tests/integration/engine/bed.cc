@@ -115,7 +115,7 @@ bool Recorder::wait_for(std::uint64_t request) {
 domain::Assign assign_of(const Ask& ask, const domain::EngineSpec& spec) {
   domain::Assign assign;
   assign.ref = {units::RequestId(ask.request), units::Attempt(1), spec.id, spec.epoch};
-  assign.tier = domain::Tier::kWithinShare;
+  assign.tier = ask.tier;
   domain::Request& r = assign.request;
   r.id = units::RequestId(ask.request);
   r.model = spec.model;
@@ -125,10 +125,11 @@ domain::Assign assign_of(const Ask& ask, const domain::EngineSpec& spec) {
   r.footprint.output.lengths.fill(
       units::Tokens(ask.predicted > 0 ? ask.predicted : ask.max_output));
   r.prefix = ask.prefix;
+  r.promise = ask.promise;
   return assign;
 }
 
-Bed::Bed(const Options& o) {
+Bed::Bed(const Options& o) : step_time_(o.step_time) {
   Sizes sizes;
   sizes.max_sequences = o.max_sequences;
   sizes.retained = o.max_sequences;
@@ -137,7 +138,7 @@ Bed::Bed(const Options& o) {
   sizes.max_context = o.kv_unified ? o.kv_tokens : o.kv_tokens / o.max_sequences;
   sizes.max_step_tokens = o.max_step_tokens;
   sizes.kv_unified = o.kv_unified;
-  auto life = Life::make({test_model(), test_tokenizer(), sizes, test_now, {}});
+  auto life = Life::make({test_model(), test_tokenizer(), sizes, [this] { return now(); }, {}});
   if (!life) std::exit(1);
   life_ = std::move(*life);
 
@@ -154,27 +155,63 @@ Bed::Bed(const Options& o) {
 }
 
 void Bed::submit(const Ask& ask) {
-  life_->submit(assign_of(ask, spec_), ask.work);
+  domain::Assign assign = assign_of(ask, spec_);
+  assign.request.arrival = now();
+  life_->submit(assign, ask.work);
 }
 
 void Bed::abort(std::uint64_t request) {
   life_->abort({units::RequestId(request), units::Attempt(1), spec_.id, spec_.epoch});
 }
 
+// The life looks at the clock when it composes a step, when it starts and when it ends it.
+units::Instant Bed::now() {
+  if (step_time_ == units::Nanos(0)) return test_now();
+  if (calls_in_step_ >= 0 && ++calls_in_step_ == 3) virtual_now_ = virtual_now_ + step_time_;
+  return virtual_now_;
+}
+
+StepOutcome Bed::step() {
+  calls_in_step_ = 0;
+  const StepOutcome outcome = life_->step();
+  calls_in_step_ = -1;
+  return outcome;
+}
+
 void Bed::run_until_produced(std::uint64_t request, std::int64_t tokens) {
   for (int i = 0; i < 10'000; ++i) {
     const Story s = story(request);
     if (s.ended() || s.produced >= tokens) return;
-    ASSERT_NE(life_->step(), StepOutcome::kFatal);
+    ASSERT_NE(step(), StepOutcome::kFatal);
   }
   FAIL() << "no end in sight";
 }
 
 void Bed::run() {
   for (int i = 0; i < 10'000 && life_->has_work(); ++i) {
-    ASSERT_NE(life_->step(), StepOutcome::kFatal);
+    ASSERT_NE(step(), StepOutcome::kFatal);
   }
   ASSERT_FALSE(life_->has_work());
+}
+
+namespace {
+
+std::vector<Token> without_end(std::vector<Token> tokens) {
+  if (!tokens.empty() && test_tokenizer().ends_generation(tokens.back())) tokens.pop_back();
+  return tokens;
+}
+
+}  // namespace
+
+void expect_plain(const Story& story, const Generation& work, std::int64_t max_output) {
+  const std::vector<Token> expected = plain_greedy(work.prompt, max_output);
+  EXPECT_EQ(story.tokens, without_end(expected));
+  EXPECT_EQ(story.produced, static_cast<std::int64_t>(expected.size()));
+  const bool ended = test_tokenizer().ends_generation(expected.back());
+  EXPECT_EQ(story.finish, ended ? FinishReason::kStop : FinishReason::kLength);
+  ASSERT_TRUE(story.finished);
+  EXPECT_EQ(story.finished->outcome, domain::Outcome::kCompleted);
+  EXPECT_EQ(story.after_end, 0);
 }
 
 std::shared_ptr<Generation> greedy(const std::vector<Token>& prompt) {

@@ -73,6 +73,8 @@ struct Ask {
   std::int64_t max_output = 16;
   std::int64_t predicted = 0;  // output length that the forecast believes in; 0 = max_output
   domain::PrefixChain prefix = nullptr;
+  domain::Tier tier = domain::Tier::kWithinShare;
+  domain::Promise promise = {};
 };
 domain::Assign assign_of(const Ask& ask, const domain::EngineSpec& spec);
 
@@ -86,6 +88,9 @@ class Bed {
     std::int32_t cached_tokens = 512;  // beside kv_tokens where each sequence has a share of them
     bool kv_unified = false;
     std::int32_t fill_from = 2;  // rows left over from which they are filled up
+    // A clock for the life instead of the real one: every step takes this long, and no time passes
+    // beside steps. 0: the real one.
+    units::Nanos step_time{0};
   };
   explicit Bed(const Options& options);
 
@@ -94,7 +99,8 @@ class Bed {
   // Steps until `request` has ended or has produced `tokens`; until all is done without arguments.
   void run_until_produced(std::uint64_t request, std::int64_t tokens);
   void run();
-  StepOutcome step() { return life_->step(); }
+  StepOutcome step();
+  units::Instant now();
 
   Story story(std::uint64_t request) const { return recorder_.story(request); }
   domain::StateReport report() const { return life_->report(); }
@@ -102,9 +108,15 @@ class Bed {
 
  private:
   domain::EngineSpec spec_;
+  units::Nanos step_time_;
+  units::Instant virtual_now_{1};
+  int calls_in_step_ = -1;  // of the clock; -1 outside of a step
   Recorder recorder_;
   std::unique_ptr<Life> life_;
 };
+
+// The try's tokens are those of plain llama.cpp run on its prompt alone.
+void expect_plain(const Story& story, const Generation& work, std::int64_t max_output);
 
 // Greedy work with the tokens remembered.
 std::shared_ptr<Generation> greedy(const std::vector<Token>& prompt);

@@ -18,23 +18,6 @@ const std::vector<std::string> kQuestions = {
     "what's a kv cache?",
 };
 
-std::vector<Token> without_end(std::vector<Token> tokens) {
-  if (!tokens.empty() && test_tokenizer().ends_generation(tokens.back())) tokens.pop_back();
-  return tokens;
-}
-
-// The try's tokens are those of plain llama.cpp run on its prompt alone.
-void expect_plain(const Story& story, const Generation& work, std::int64_t max_output) {
-  const std::vector<Token> expected = plain_greedy(work.prompt, max_output);
-  EXPECT_EQ(story.tokens, without_end(expected));
-  EXPECT_EQ(story.produced, static_cast<std::int64_t>(expected.size()));
-  const bool ended = test_tokenizer().ends_generation(expected.back());
-  EXPECT_EQ(story.finish, ended ? FinishReason::kStop : FinishReason::kLength);
-  ASSERT_TRUE(story.finished);
-  EXPECT_EQ(story.finished->outcome, domain::Outcome::kCompleted);
-  EXPECT_EQ(story.after_end, 0);
-}
-
 // With a share of the memory for each sequence, as is the default, and with one pool for all.
 class Greedy : public ::testing::TestWithParam<bool> {
  protected:

@@ -44,6 +44,28 @@ TEST_F(Overload, RefusesWithReasonAndTime) {
   until_empty();
 }
 
+// The time limit of a request that waits holds while the engine is busy with a stream far beyond it
+// [triton#7512]: it is told so, with a reason, before that stream ends.
+TEST_F(Overload, ADeadlineHoldsWhileTheEngineIsBusy) {
+  start([](config::ServerConfig& config) {
+    config.engines[0].max_sequences = 1;
+    config.tenants[0].values.on_overload = domain::OnOverload::kQueue;
+    config.classes[0].ttft = units::seconds(60);
+  });
+  Client runner(port());
+  runner.send(
+      {"POST", "/v1/chat/completions", chat(R"(,"stream":true,"max_tokens":3500)" + kEndless)});
+  runner.read_until("\"content\"");
+  const Reply late = post("/v1/chat/completions", chat(R"(,"max_tokens":4)" + kEndless),
+                          {"x-tidegate-deadline-ms: 200"});
+  EXPECT_TRUE(late.status == 429 || late.status == 504) << late.status << late.body;
+  EXPECT_FALSE(late.header("x-tidegate-reason").empty());
+  until_state_has(R"("alive":1,"waiting":0)");
+  until_state_has(R"("ended_total":1,)");
+  runner.vanish();
+  until_empty();
+}
+
 // A tenant's own limit is a 429 that names it, and the headers say what is left.
 TEST_F(Overload, TenantLimits) {
   start([](config::ServerConfig& config) { config.tenants[0].values.limits.requests_per_min = 2; });
