@@ -28,6 +28,11 @@ void read_kind(Section& section, FaultConfig& fault) {
   }
 }
 
+units::Ppm read_bias(Section& section, const char* key) {
+  const double bias = section.number(key, 0.05, 20).value_or(1);
+  return units::Ppm(std::llround(bias * static_cast<double>(units::kMillion)));
+}
+
 // One engine by its number, or engines on a type of GPU.
 void read_target(Section& section, const ScenarioConfig& config, FaultConfig& fault) {
   fault.engine = section.integer("engine", 0, 100'000);
@@ -91,6 +96,8 @@ RunSettings read_run(Section& root) {
     section.problem("lengths", "lengths is '" + lengths + "'",
                     suggestion(lengths, {"learned", "known"}));
   }
+  run.length_bias = read_bias(section, "length_bias");
+  run.step_time_bias = read_bias(section, "step_time_bias");
   if (run.telemetry_period < units::milliseconds(1)) {
     section.problem("telemetry_period", "telemetry_period is too short", "write at least 1ms");
   }

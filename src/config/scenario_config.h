@@ -55,6 +55,8 @@ struct WorkloadItem {
   units::Nanos start{0};               // of the trace: what comes before is left out
   std::optional<units::Nanos> length;  // of the trace: what comes after start + length is left out
   units::Tokens max_output{8'192};     // what the callers ask for at most
+  std::int64_t retries = 0;            // how often a refused caller asks again
+  std::optional<units::Nanos> retry_wait;  // before each; nullopt: as long as the refusal says
 };
 
 enum class FaultKind : std::uint8_t { kCrash, kSlow };
@@ -83,6 +85,10 @@ struct RunSettings {
   units::Nanos engine_start{units::seconds(20)};  // of a process, before its weights are read
   std::int64_t load_gb_per_s = 4;                 // weights, from disk to one GPU
   bool known_lengths = false;                     // an oracle tells each output length
+  // What the schedulers are made to believe, as multiples of what they would: a forecast of lengths
+  // that stays wrong, and a law of step times that is wrong until they have corrected it.
+  units::Ppm length_bias{units::kMillion};
+  units::Ppm step_time_bias{units::kMillion};
 };
 
 struct ScenarioConfig {

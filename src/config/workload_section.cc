@@ -94,6 +94,21 @@ void read_trace(Section& section, const std::string& scenario, const DataFolders
   item.length = section.duration("length");
 }
 
+// `retries: {most: 2, wait: 500ms}`: what callers do who are refused.
+void read_retries(Section& parent, WorkloadItem& item) {
+  const auto node = parent.take("retries");
+  if (!node) return;
+  Section section(*node, "retries", parent.problems());
+  section.require("most", "add how often a refused caller asks again");
+  item.retries = section.integer("most", 0, 255).value_or(0);
+  item.retry_wait = section.duration("wait");
+  if (item.retry_wait == units::Nanos(0)) {
+    section.problem("wait", "callers ask again without waiting",
+                    "write at least 1ms, or leave it out: then they wait as long as they are told");
+  }
+  section.finish();
+}
+
 }  // namespace
 
 void read_workload(Section& root, const DataFolders& folders, ScenarioConfig& config) {
@@ -113,6 +128,7 @@ void read_workload(Section& root, const DataFolders& folders, ScenarioConfig& co
     if (const auto most = section.integer("max_output", 1, kMostTokens)) {
       item.max_output = units::Tokens(*most);
     }
+    read_retries(section, item);
     section.finish();
     config.workload.push_back(std::move(item));
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scenario/engine_model.h"
+#include "sim/speed.h"
 
 namespace tidegate::scenario {
 namespace {
@@ -30,6 +31,7 @@ sim::World world_from(const config::ScenarioConfig& config,
   for (const PlacedEngine& each : placed) {
     sim::EngineModel engine = *engine_model(config, each.model, each.gpu);
     engine.batch.spec.id = units::EngineId(world.engines.size());
+    engine.batch.spec.law = sim::stretched(engine.true_law, config.run.step_time_bias);
     world.engines.push_back(std::move(engine));
   }
   const config::RunSettings& run = config.run;
@@ -37,6 +39,7 @@ sim::World world_from(const config::ScenarioConfig& config,
   world.horizon = run.length;
   world.warmup = run.warmup;
   world.known_lengths = run.known_lengths;
+  world.length_bias = run.length_bias;
   return world;
 }
 

@@ -161,6 +161,7 @@ sim::WorldRequest RowBinding::bind(const workload::TraceRow& row,
       room < Tokens(1) ? item_->max_output : std::min(item_->max_output, room);
   request.prefix = chain(request, hash_ids, hash_block);
   bound.output = std::clamp(row.output, Tokens(1), request.footprint.max_output);
+  bound.retries = {item_->retries, item_->retry_wait};
   return bound;
 }
 

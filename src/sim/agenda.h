@@ -20,6 +20,7 @@ enum class Happening : std::uint8_t {
   kFault,      // subject: index of a fault that begins
   kLost,       // subject: index of a fault whose engine's loss the pool hears of
   kRepair,     // subject: index of a fault that ends
+  kReturn,     // subject: request that a refused caller sends again
 };
 
 struct Item {

@@ -76,25 +76,27 @@ void RequestLog::tokens(units::RequestId id, units::Tokens count, units::Instant
   for (std::int64_t i = 0; i < count.value(); ++i) note_token(found->second.record, now);
 }
 
-void RequestLog::ended(const domain::End& end) {
+void RequestLog::ended(const domain::End& end, units::Instant now) {
   const auto found = alive_.find(end.request);
   if (found == alive_.end()) return;
   found->second.record.outcome = end.outcome;
   found->second.record.reason = end.reason;
-  add(found->second);
+  found->second.record.ended = now;
+  add(end.request, found->second);
   alive_.erase(found);
 }
 
 void RequestLog::close() {
   for (auto& [id, entry] : alive_) {
     entry.record.residue = true;
-    add(entry);
+    add(id, entry);
   }
   alive_.clear();
 }
 
-void RequestLog::add(const Entry& entry) {
+void RequestLog::add(units::RequestId id, const Entry& entry) {
   if (!entry.counted) return;
+  if (recorder_) recorder_({id, entry.service_class, entry.tenant, entry.record});
   totals_.add(entry.record);
   classes_[entry.service_class].second.add(entry.record);
   tenants_[entry.tenant].second.add(entry.record);

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "domain/decision.h"
@@ -17,6 +19,15 @@ namespace tidegate::sim {
 
 class RequestLog {
  public:
+  // A request that ended, or that the end of the run cut off.
+  struct Ended {
+    units::RequestId id;
+    std::size_t service_class = 0;
+    std::size_t tenant = 0;
+    report::RequestRecord record;
+  };
+  using Recorder = std::function<void(const Ended& ended)>;
+
   RequestLog(const World& world, std::vector<std::string> model_names);
 
   void arrived(const WorldRequest& arrival);
@@ -25,7 +36,9 @@ class RequestLog {
   // Sent to the engine with this index.
   void assigned(units::RequestId id, std::size_t engine, units::Instant now);
   void tokens(units::RequestId id, units::Tokens count, units::Instant now);
-  void ended(const domain::End& end);
+  void ended(const domain::End& end, units::Instant now);
+  // Called with each request that is added to the report.
+  void record(Recorder recorder) { recorder_ = std::move(recorder); }
   // The run is over: everything still alive is residue.
   void close();
 
@@ -48,8 +61,9 @@ class RequestLog {
     std::size_t gpu = 0;  // index into gpus_, gpus_.size() when never assigned
     bool counted = true;
   };
-  void add(const Entry& entry);
+  void add(units::RequestId id, const Entry& entry);
 
+  Recorder recorder_;
   units::Instant warm_;
   std::map<units::RequestId, Entry> alive_;
   report::Totals totals_;

@@ -9,12 +9,14 @@
 #include "cost/length_forecast.h"
 #include "pool/pool_scheduler.h"
 #include "units/check.h"
+#include "units/integer.h"
 
 namespace tidegate::sim {
 
 using domain::Event;
 using units::Instant;
 using units::Nanos;
+using units::Tokens;
 
 namespace {
 
@@ -111,8 +113,11 @@ report::Run Simulator::summary() const {
 
 void Simulator::happen(const Item& item) {
   switch (item.what) {
-    case Happening::kArrival:
-      return arrive();
+    case Happening::kArrival: {
+      WorldRequest arrival = std::move(*next_arrival_);
+      arrive(std::move(arrival));
+      return schedule_arrival();
+    }
     case Happening::kHangUp:
       if (log_.alive(units::RequestId(item.subject))) {
         tell(domain::CallerLeft{units::RequestId(item.subject)});
@@ -138,6 +143,8 @@ void Simulator::happen(const Item& item) {
       return tell_lost(item.subject);
     case Happening::kRepair:
       return end_fault(item.subject);
+    case Happening::kReturn:
+      return come_back(item.subject);
   }
 }
 
@@ -152,16 +159,26 @@ domain::LengthForecast Simulator::forecast(const WorldRequest& arrival) const {
   return lengths_[index].forecast(arrival.request.footprint.max_output);
 }
 
-void Simulator::arrive() {
-  WorldRequest arrival = std::move(*next_arrival_);
-  arrival.request.footprint.output = forecast(arrival);
+domain::LengthForecast Simulator::biased(domain::LengthForecast forecast,
+                                         const WorldRequest& arrival) const {
+  const Tokens most = arrival.request.footprint.max_output;
+  for (Tokens& length : forecast.lengths) {
+    const std::int64_t wrong =
+        units::multiply_divide(length.value(), world_.length_bias.value(), units::kMillion);
+    length = std::clamp(Tokens(wrong), Tokens(1), most);
+  }
+  return forecast;
+}
+
+void Simulator::arrive(WorldRequest arrival) {
+  arrival.request.footprint.output = biased(forecast(arrival), arrival);
   log_.arrived(arrival);
+  remember(arrival);
   timeline_.at(now_).arrivals += 1;
   if (arrival.leaves != Instant::never()) {
     agenda_.put(arrival.leaves, Happening::kHangUp, arrival.request.id.value());
   }
   tell(domain::Arrived{std::move(arrival.request)});
-  schedule_arrival();
 }
 
 void Simulator::decide(const Event& event) {
@@ -217,7 +234,8 @@ void Simulator::perform(const domain::Decision& decision) {
   } else if (const auto* downgrade = std::get_if<domain::Downgrade>(&decision)) {
     log_.downgraded(downgrade->request);
   } else if (const auto* end = std::get_if<domain::End>(&decision)) {
-    log_.ended(*end);
+    log_.ended(*end, now_);
+    refused(*end);
     timeline_.at(now_).ended(end->outcome, end->reason);
   } else if (const auto* wake = std::get_if<domain::WakeAt>(&decision)) {
     set_timer(wake->at);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,6 +43,9 @@ class Simulator {
                                       const std::vector<domain::Decision>&, units::Instant)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
 
+  // Called with every counted request when it ends, or when the run does.
+  void record(RequestLog::Recorder recorder) { log_.record(std::move(recorder)); }
+
   // Times every kTimedShare-th pool step with the caller's clock, for the report. What the clock
   // says changes no decision.
   using Clock = std::function<units::Instant()>;
@@ -74,8 +78,12 @@ class Simulator {
   void tell_lost(std::size_t index);
   void end_fault(std::size_t index);
   void retire(std::size_t engine);
-  void arrive();
+  void arrive(WorldRequest arrival);
   void schedule_arrival();
+  // Callers who ask again (callers.cc).
+  void remember(const WorldRequest& arrival);
+  void refused(const domain::End& end);
+  void come_back(std::uint64_t id);
   void deliver(std::uint64_t index);
   void finish_step(std::size_t engine);
   void send_telemetry(std::size_t engine);
@@ -89,10 +97,14 @@ class Simulator {
   void learn(const batch::EngineEvent& event);
   void forward(std::span<const batch::EngineEvent> events);
   domain::LengthForecast forecast(const WorldRequest& arrival) const;
+  domain::LengthForecast biased(domain::LengthForecast forecast, const WorldRequest& arrival) const;
 
   World world_;
   Arrivals arrivals_;
   std::optional<WorldRequest> next_arrival_;
+  std::map<units::RequestId, WorldRequest> callers_;    // alive, and would ask again
+  std::map<units::RequestId, WorldRequest> returning_;  // on their way back
+  std::uint64_t returned_ = 0;
   std::unique_ptr<pool::Scheduler> pool_;
   std::vector<std::unique_ptr<ModelledEngine>> engines_;  // null while it is down
   std::vector<std::uint64_t> engine_seeds_;

@@ -25,11 +25,19 @@ struct EngineModel {
   std::string gpu;                    // a name for the report
 };
 
+// What a caller does that is refused for want of room: it asks again, as a new request with a
+// promise of its own. Who is told that asking again will not help gives up.
+struct Retries {
+  std::int64_t most = 0;             // tries after the first
+  std::optional<units::Nanos> wait;  // before each; nullopt: as long as the refusal says
+};
+
 // A request as the world knows it.
 struct WorldRequest {
   domain::Request request;  // as it arrives; its output forecast is filled in at arrival
   units::Tokens output{0};  // what it will really produce, at most request.footprint.max_output
   units::Instant leaves = units::Instant::never();  // the caller hangs up
+  Retries retries{};
 };
 
 // Gives the requests in order of arrival, one at a time, so that memory stays flat however long a
@@ -72,6 +80,8 @@ struct World {
   units::Nanos horizon{0};     // arrivals stop and the clock stops here; what is alive is residue
   units::Nanos warmup{0};      // requests that arrive before this are not counted
   bool known_lengths = false;  // an oracle: forecasts are the truth
+  // Forecasts of output lengths say this many times what they would: predictions that are wrong.
+  units::Ppm length_bias{units::kMillion};
 };
 
 }  // namespace tidegate::sim

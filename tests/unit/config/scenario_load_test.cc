@@ -59,11 +59,12 @@ TEST_F(LoadScenario, ReadsEverySection) {
       "classes: [{name: chat, ttft: 500ms, tpot: 50ms}, {name: batch, best_effort: true}]\n"
       "tenants: [{name: team, count: 3, class: chat}, {name: solo, class: batch}]\n"
       "workload: [{trace: t.csv, tenant: team-*, model: big, class: chat, rate_scale: 2.5,\n"
-      "            start: 10s, length: 1min, max_output: 512}]\n"
+      "            start: 10s, length: 1min, max_output: 512, retries: {most: 2, wait: 3s}}]\n"
       "faults: [{gpu: old, count: 2, at: 10s, for: 5s}, {engine: 1, at: 1s, kind: slow, factor: "
       "1.5}]\n"
       "run: {seconds: 100, warmup: 10, seeds: 3, policies: [tidegate], step_noise: 0.05,\n"
-      "      telemetry_lag: 200ms, engine_start: 1s, load_gb_per_s: 8, lengths: known}\n");
+      "      telemetry_lag: 200ms, engine_start: 1s, load_gb_per_s: 8, lengths: known,\n"
+      "      length_bias: 3, step_time_bias: 0.8}\n");
   ASSERT_TRUE(config) << config.error().front().where << config.error().front().message;
   ASSERT_EQ(config->gpus.size(), 2u);
   EXPECT_EQ(config->gpus[0].catalogue, "H100-SXM-80GB");
@@ -88,6 +89,8 @@ TEST_F(LoadScenario, ReadsEverySection) {
   EXPECT_EQ(item.start, units::seconds(10));
   EXPECT_EQ(item.length, units::seconds(60));
   EXPECT_EQ(item.max_output, units::Tokens(512));
+  EXPECT_EQ(item.retries, 2);
+  EXPECT_EQ(item.retry_wait, units::seconds(3));
   ASSERT_EQ(config->faults.size(), 2u);
   EXPECT_EQ(config->faults[0].gpu, 1u);
   EXPECT_EQ(config->faults[0].lasts, units::seconds(5));
@@ -101,6 +104,8 @@ TEST_F(LoadScenario, ReadsEverySection) {
   EXPECT_EQ(config->run.telemetry_lag, units::milliseconds(200));
   EXPECT_EQ(config->run.load_gb_per_s, 8);
   EXPECT_TRUE(config->run.known_lengths);
+  EXPECT_EQ(config->run.length_bias, units::Ppm(3'000'000));
+  EXPECT_EQ(config->run.step_time_bias, units::Ppm(800'000));
 }
 
 // A pool may name GPUs of the catalogue without a `gpus` section, and classes and tenants have the
@@ -187,6 +192,13 @@ TEST_F(LoadScenario, Values) {
               ElementsAre("4: the warm-up takes the whole run; make it shorter than 'seconds'"));
   EXPECT_THAT(problems(whole_and("run: {telemetry_lag: 5}\n")),
               ElementsAre(HasSubstr("4: 'telemetry_lag' of run:")));
+  EXPECT_THAT(problems(whole_and("run: {step_time_bias: 0}\n")),
+              ElementsAre(HasSubstr("4: 'step_time_bias' is '0'; write a number from")));
+  EXPECT_THAT(problems("pool: [{gpu: H100-SXM-80GB, count: 2}]\n"
+                       "models: [{name: small, catalogue: Llama-3.1-8B}]\n"
+                       "workload: [{trace: t.csv, retries: {wait: 0s}}]\n"),
+              ElementsAre(HasSubstr("3: retries has no 'most'; add how often"),
+                          HasSubstr("3: callers ask again without waiting; write at least 1ms")));
   EXPECT_THAT(problems(whole_and("run: {lengths: guessed}\n")),
               ElementsAre(HasSubstr("4: lengths is 'guessed'")));
   EXPECT_THAT(problems(whole_and("faults: [{engine: 0, gpu: H100-SXM-80GB, at: 1s}]\n")),

@@ -47,6 +47,25 @@ TEST(Prepare, WorldFollowsTheScenario) {
   EXPECT_EQ(scenario.model_names(), std::vector<std::string>{"a"});
 }
 
+// Schedulers believe in steps that take the bias times as long; what they really take stays.
+TEST(Prepare, StepTimesAreBelievedWrongByTheBias) {
+  const std::string folder = test_folder("bias");
+  std::ofstream(folder + "/t.csv") << "arrival_seconds,input_tokens,output_tokens\n0,1,1\n";
+  const auto engine = [&](const char* run) {
+    const std::string text =
+        "pool: [{gpu: H100-SXM-80GB, count: 1}]\n"
+        "models: [{name: a, catalogue: Llama-3.1-8B}]\n"
+        "workload: [{trace: t.csv}]\n";
+    return prepare(scenario_in(folder, text + run))->world.engines.at(0);
+  };
+  const sim::EngineModel right = engine("");
+  const sim::EngineModel wrong = engine("run: {step_time_bias: 0.5}\n");
+  EXPECT_EQ(right.batch.spec.law, right.true_law);
+  EXPECT_EQ(wrong.true_law, right.true_law);
+  EXPECT_EQ(wrong.batch.spec.law.base_fs, right.true_law.base_fs / 2);
+  EXPECT_EQ(wrong.batch.spec.law.per_kv_token_fs, right.true_law.per_kv_token_fs / 2);
+}
+
 // One seed gives one sequence of decisions, another seed another; a request that arrives in the
 // warm-up (the first 50 of 200) is simulated and not counted.
 TEST(Prepare, ASeedIsOneRun) {
