@@ -13,19 +13,19 @@ namespace {
 constexpr units::Nanos kDrain = units::seconds(90);
 
 // --- The swing: low for a minute, then ten times as much for a minute.
-constexpr double kHalfPeriod_s = 60;
-constexpr double kRecovery_s = 10;
+constexpr double kHalfPeriodSeconds = 60;
+constexpr double kRecoverySeconds = 10;
 constexpr double kPeakOverMean = 10 / 5.5;
 
 double since_fall(const Ended& each) {
   const double at = static_cast<double>(each.request.record.arrival.ns()) / 1e9;
-  return std::fmod(at, 2 * kHalfPeriod_s);
+  return std::fmod(at, 2 * kHalfPeriodSeconds);
 }
 
 Choice in_trough_from(double begin_s) {
   return [begin_s](const Ended& each) {
     const double at = since_fall(each);
-    return at >= begin_s && at < kHalfPeriod_s;
+    return at >= begin_s && at < kHalfPeriodSeconds;
   };
 }
 
@@ -39,9 +39,10 @@ double recovery(const Runs& runs) {
       return fell && since_fall(each) >= from && since_fall(each) < to;
     };
   };
-  const double normal = quantile(ttfts(runs, waits(kHalfPeriod_s / 2, kHalfPeriod_s)), 0.9);
+  const double normal =
+      quantile(ttfts(runs, waits(kHalfPeriodSeconds / 2, kHalfPeriodSeconds)), 0.9);
   double last = 0;
-  for (double second = 0; second < kHalfPeriod_s; second += 1) {
+  for (double second = 0; second < kHalfPeriodSeconds; second += 1) {
     const double waited = quantile(ttfts(runs, waits(second, second + 1)), 0.9);
     if (waited > 1.5 * normal) last = second + 1;
   }
@@ -93,28 +94,43 @@ units::Ppm inverse(double factor) {
   return units::Ppm(std::llround(1e6 / factor));
 }
 
-// What is kept when the truth is `factor` times what the schedulers believe.
-template <class SetBias>
-void wrong_by(const Bench& bench, const std::vector<double>& factors, const char* what, double most,
-              const SetBias& set_bias) {
-  const std::string file = bench.file("three_classes_conversations");
-  const Situation right(file, units::seconds(120));
-  const double capacity = right.capacity();
-  for (const double load : {1.0, 1.6}) {
-    const Runs own = right.run("tidegate", load * capacity, bench.seeds);
-    const Runs other = right.run("qoserve", load * capacity, bench.seeds);
-    for (const double factor : factors) {
-      const Situation wrong(file, units::seconds(120), [&](config::ScenarioConfig& config) {
-        set_bias(config.run, inverse(factor));
-      });
-      const double kept = wrong.run("tidegate", load * capacity, bench.seeds).kept;
-      const double others = wrong.run("qoserve", load * capacity, bench.seeds).kept;
-      bench.add({fmt::format("{} {:g}x what is believed, {:g}x load", what, factor, load),
-                 fmt::format("kept falls by <= {:g} points", most * 100),
-                 with(points(own.kept - kept), fmt::format("{:.3f} after {:.3f}", kept, own.kept)),
-                 own.kept - kept <= most, with(points(other.kept - others), other.policy)});
-    }
+struct WrongPrediction {
+  std::string what;
+  units::Ppm config::RunSettings::*bias;
+  std::vector<double> factors;  // of the truth over what is believed
+  double most = 0;              // of what is kept, that may be lost by it
+};
+
+struct Kept {
+  double own = 0;
+  double other = 0;  // by qoserve
+};
+
+Kept kept_of(const Bench& bench, const Edit& edit, double load) {
+  const Situation situation(bench.file("three_classes_conversations"), units::seconds(120), edit);
+  return {situation.run("tidegate", load, bench.seeds).kept,
+          situation.run("qoserve", load, bench.seeds).kept};
+}
+
+void wrong_by(const Bench& bench, const WrongPrediction& wrong, double load, double capacity) {
+  const Kept right = kept_of(bench, {}, load * capacity);
+  for (const double factor : wrong.factors) {
+    const Edit edit = [&](config::ScenarioConfig& config) {
+      config.run.*wrong.bias = inverse(factor);
+    };
+    const Kept kept = kept_of(bench, edit, load * capacity);
+    const double lost = right.own - kept.own;
+    bench.add({fmt::format("{} {:g}x what is believed, {:g}x load", wrong.what, factor, load),
+               fmt::format("kept falls by <= {:g} points", wrong.most * 100),
+               with(points(lost), fmt::format("{:.3f} after {:.3f}", kept.own, right.own)),
+               lost <= wrong.most, with(points(right.other - kept.other), "qoserve")});
   }
+}
+
+void wrong_at_loads(const Bench& bench, const WrongPrediction& wrong) {
+  const Situation right(bench.file("three_classes_conversations"), units::seconds(120));
+  const double capacity = right.capacity();
+  for (const double load : {1.0, 1.6}) wrong_by(bench, wrong, load, capacity);
 }
 
 }  // namespace
@@ -127,12 +143,12 @@ void swing(const Bench& bench) {
   const double load = 1.3 * steady.capacity() / kPeakOverMean;
   const Runs own = situation.run("tidegate", load, bench.seeds);
   const Runs other = situation.run("qoserve", load, bench.seeds);
-  const Choice trough = in_trough_from(kRecovery_s);
+  const Choice trough = in_trough_from(kRecoverySeconds);
   const std::string name = "10x swing, peak 1.3x";
   bench.add({name, "kept at the trough 100 %", share(share_kept(own, trough)),
              share_kept(own, trough) >= 1, with(share(share_kept(other, trough)), other.policy)});
   bench.add({name, "normal waits <= 10 s after the fall", seconds(recovery(own)),
-             recovery(own) <= kRecovery_s, with(seconds(recovery(other)), other.policy)});
+             recovery(own) <= kRecoverySeconds, with(seconds(recovery(other)), other.policy)});
 }
 
 void memory(const Bench& bench) {
@@ -176,13 +192,17 @@ void retry_storm(const Bench& bench) {
 }
 
 void wrong_lengths(const Bench& bench) {
-  wrong_by(bench, {0.3, 0.5, 2, 3}, "lengths", 0.10,
-           [](config::RunSettings& run, units::Ppm bias) { run.length_bias = bias; });
+  wrong_at_loads(bench, {.what = "lengths",
+                         .bias = &config::RunSettings::length_bias,
+                         .factors = {0.3, 0.5, 2, 3},
+                         .most = 0.10});
 }
 
 void wrong_step_times(const Bench& bench) {
-  wrong_by(bench, {0.8, 1.2}, "step times", 0.05,
-           [](config::RunSettings& run, units::Ppm bias) { run.step_time_bias = bias; });
+  wrong_at_loads(bench, {.what = "step times",
+                         .bias = &config::RunSettings::step_time_bias,
+                         .factors = {0.8, 1.2},
+                         .most = 0.05});
 }
 
 }  // namespace tidegate::bench

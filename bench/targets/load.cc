@@ -39,20 +39,25 @@ struct Compared {
   }
 };
 
+Compared compare(const Situation& situation, double load, int seeds) {
+  Compared compared;
+  compared.bound = situation.bound(load, seeds);
+  compared.own = situation.run("tidegate", load, seeds);
+  for (const char* policy : kBaselines) {
+    compared.others.push_back(situation.run(policy, load, seeds));
+  }
+  return compared;
+}
+
 template <class Measure>
 void at_loads(const Bench& bench, const std::vector<double>& loads, const Measure& measure) {
   for (const char* lengths : kLengths) {
     const Situation situation(bench.file(std::string("three_classes_") + lengths), kDrain);
     const double capacity = situation.capacity();
     for (const double load : loads) {
-      Compared compared;
+      Compared compared = compare(situation, load * capacity, bench.seeds);
       compared.situation =
           fmt::format("{:g}x ({:.0f}/s), {}", load, situation.rate(load * capacity), lengths);
-      compared.bound = situation.bound(load * capacity, bench.seeds);
-      compared.own = situation.run("tidegate", load * capacity, bench.seeds);
-      for (const char* policy : kBaselines) {
-        compared.others.push_back(situation.run(policy, load * capacity, bench.seeds));
-      }
       measure(compared);
     }
   }

@@ -17,7 +17,7 @@
 namespace tidegate::bench {
 namespace {
 
-constexpr double kLongestPromise_s = 1'800;
+constexpr double kLongestPromiseSeconds = 1'800;
 
 std::vector<domain::ServiceClass> tiers() {
   std::vector<domain::ServiceClass> all = {service_class(0, "interactive"),
@@ -74,7 +74,7 @@ void compare(const Bench& bench, const workload::Trace& trace, const std::string
              share(least_missed(trace, load, bench.seeds))});
   const double longest = longest_ttft(own, anybody());
   bench.add({situation, "longest wait within the longest promise", seconds(longest),
-             longest <= kLongestPromise_s,
+             longest <= kLongestPromiseSeconds,
              with(seconds(longest_ttft(other, anybody())), other.policy)});
 }
 

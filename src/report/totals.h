@@ -25,7 +25,7 @@ struct RequestRecord {
   units::Instant started;  // sent to an engine
   units::Instant first_token;
   units::Instant last_token;
-  units::Instant ended;  // the caller heard so; 0 for residue
+  units::Instant ended;          // the caller heard so; 0 for residue
   units::Nanos largest_gap{0};   // between neighbouring tokens
   std::int64_t late_tokens = 0;  // tokens after their due time
   units::Tokens input{0};
