@@ -51,6 +51,9 @@ struct BatchConfig {
   std::int64_t pace_factor = 3;
   units::Nanos pace_min = units::milliseconds(50);
   units::Nanos pace_max = units::milliseconds(150);
+  // A stream without a promise waits at most so long for its next token while prompts of tenants
+  // with a guarantee are computed.
+  units::Nanos best_effort_pause = units::milliseconds(500);
   // Step time when nothing decodes: bounds the wait of a prompt that arrives meanwhile.
   units::Nanos default_step_budget = units::milliseconds(100);
   // A prompt without a promise is ordered as if its first token were due after

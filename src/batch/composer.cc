@@ -8,6 +8,7 @@
 
 namespace tidegate::batch {
 
+using domain::Tier;
 using units::Blocks;
 using units::Instant;
 using units::Nanos;
@@ -120,7 +121,7 @@ void Composer::let_urgent_in() {
     std::int64_t lower = 0;
     for (int tier = static_cast<int>(sequences[head].tier()) + 1; tier < domain::kTierCount;
          ++tier) {
-      lower += sequences.running_in(static_cast<domain::Tier>(tier));
+      lower += sequences.running_in(static_cast<Tier>(tier));
     }
     if (lower == 0 || !urgent(sequences[head])) continue;
     const KvBlocks::Hit hit =
@@ -175,6 +176,9 @@ void Composer::plan_decodes() {
   if (!in_order.empty()) {
     pace_.whole_tile(budget_, shape_, core_.sequences[in_order.front()].computed);
   }
+  if (!in_order.empty() && core_.sequences[in_order.front()].tier() == Tier::kGuaranteed) {
+    leave_to_guaranteed(in_order);
+  }
   if (budget_.demanded > budget_.hard) skip_decodes();
   take_decodes();
 }
@@ -187,76 +191,6 @@ std::span<const Index> Composer::prompts_in_order() {
              in_order_.begin(),
              [&](Index a, Index b) { return core_.sequences[a].key < core_.sequences[b].key; });
   return in_order_;
-}
-
-void Composer::take_decodes() {
-  for (const Index index : decodes_) {
-    Sequence& sequence = core_.sequences[index];
-    core_.kv.extend(sequence.slot, sequence.length());
-    sequence.take = Tokens(1);
-  }
-}
-
-// No prompt could use the time that they gave up.
-void Composer::resume_skipped() {
-  decodes_.clear();
-  for (const Index index : core_.sequences.running()) {
-    if (core_.sequences[index].decoding()) decodes_.push_back(index);
-  }
-  measure_decodes();
-  sort_decodes();
-  limit_decodes();
-  take_decodes();
-}
-
-void Composer::measure_decodes() {
-  shape_ = {};
-  for (const Index index : decodes_) shape_.add_decode(core_.sequences[index].computed);
-  decode_time_ = core_.law.guarded(shape_);
-}
-
-void Composer::sort_decodes() {
-  for (const Index index : decodes_) {
-    Sequence& sequence = core_.sequences[index];
-    sequence.wanted_by = pace_.wanted_by(sequence, now_, decode_time_);
-  }
-  std::sort(decodes_.begin(), decodes_.end(), [&](Index a, Index b) {
-    const Sequence& first = core_.sequences[a];
-    const Sequence& second = core_.sequences[b];
-    if (first.wanted_by != second.wanted_by) return first.wanted_by < second.wanted_by;
-    return first.order < second.order;
-  });
-}
-
-// More streams than a step has room for take turns, most urgent first; prompts keep a little.
-void Composer::limit_decodes() {
-  const std::int64_t limit = core_.config.spec.limits.max_step_tokens.value();
-  const bool prompts = !prompts_.empty() || !core_.sequences.waiting().empty();
-  const std::int64_t kept =
-      prompts ? std::min(core_.config.min_chunk.value(), limit / 4) : std::int64_t{0};
-  const auto room = static_cast<std::size_t>(std::max<std::int64_t>(1, limit - kept));
-  if (decodes_.size() <= room) return;
-  decodes_.resize(room);
-  measure_decodes();
-}
-
-// Prompts need more than streams leave them: streams with slack sit out this step.
-void Composer::skip_decodes() {
-  const Nanos step = std::min(budget_.hard, core_.config.pace_max);
-  const auto skips = [&](Index index) {
-    return pace_.can_skip(core_.sequences[index], now_, step);
-  };
-  const auto kept = std::stable_partition(decodes_.begin(), decodes_.end(),
-                                          [&](Index index) { return !skips(index); });
-  const auto skipped = decodes_.end() - kept;
-  if (skipped == 0) return;
-  skipped_ = true;
-  decodes_.erase(kept, decodes_.end());
-  core_.counters.skipped_decodes += skipped;
-  measure_decodes();
-  budget_ = pace_.above(decodes_, shape_, now_);
-  budget_.hard = std::min(budget_.hard, step);
-  budget_.wanted = budget_.hard;
 }
 
 void Composer::collect_prompts() {

@@ -49,7 +49,10 @@ class Composer final : public StepPolicy {
   void plan_decodes();
   void sort_decodes();
   void limit_decodes();
+  template <class F>
+  bool sit_out(F leaves);
   void skip_decodes();
+  void leave_to_guaranteed(std::span<const Index> in_order);
   void resume_skipped();
   void take_decodes();
   std::span<const Index> prompts_in_order();

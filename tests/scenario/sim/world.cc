@@ -60,7 +60,7 @@ void write(const std::string& name, const Totals& totals, Course& course) {
   course.text += "\n ";
   figure("kept_ppm", totals.kept * units::kMillion / totals.offered);
   figure("preempted", totals.preemptions);
-  figure("tokens", (totals.input_tokens + totals.output_tokens).value());
+  figure("output", totals.output_tokens.value());
   course.text += "\n ";
   time("ttft_p50", totals.ttft, 50);
   time("ttft_p99", totals.ttft, 99);

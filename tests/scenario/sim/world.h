@@ -8,10 +8,10 @@
 
 namespace tidegate::scenario::testing {
 
-// Measures of a class or a tenant, by its name as the group: offered, admitted, completed, shed,
-// failed, residue, kept, missed (admitted and not kept), kept_ppm (of the offered), ttft_p50,
-// ttft_p99, tpot_p50, tpot_p99, longest_gap_p99, preempted. Of the whole (group all) the same, and
-// tokens (computed: prompts and outputs of requests that were let in).
+// Measures of a class or a tenant, by its name as the group, and of everything (group all):
+// offered, admitted, completed, shed, failed, residue, kept, missed (admitted and not kept),
+// kept_ppm (of the offered), preempted, output (tokens produced), ttft_p50, ttft_p99, tpot_p50,
+// tpot_p99, longest_gap_p99.
 script::Course play(const script::Script& script);
 
 }  // namespace tidegate::scenario::testing
