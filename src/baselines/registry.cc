@@ -15,6 +15,8 @@
 #include "baselines/pool/gated.h"
 #include "baselines/pool/routing_pool.h"
 #include "baselines/pool/spread.h"
+#include "batch/composer.h"
+#include "batch/core.h"
 #include "pool/pool_scheduler.h"
 #include "units/suggestion.h"
 
@@ -29,6 +31,7 @@ struct EngineEntry {
   std::string_view name;
   std::string_view placement;  // that its project ships
   std::unique_ptr<batch::StepPolicy> (*make)(batch::Core& core);
+  bool own_batching = false;  // Policy::own_batching
 };
 
 struct PlacementEntry {
@@ -56,15 +59,29 @@ std::unique_ptr<Router> slots(const pool::PoolConfig& config) {
   return std::make_unique<Slots>(std::max<std::size_t>(1, config.classes.size()));
 }
 
-// An ablation of the house's own: everything but the shadow price.
+// Ablations of the house's own: everything but the shadow price,
 std::unique_ptr<pool::Scheduler> unpriced(const pool::PoolConfig& config) {
   pool::PoolConfig own = config;
   own.policy.queue_target = units::Ppm(0);
   return std::make_unique<pool::PoolScheduler>(std::move(own));
 }
 
+// everything, but streams that are ahead of their promise keep its pace,
+std::unique_ptr<batch::StepPolicy> unspent(batch::Core& core) {
+  core.config.slack_spent = units::Ppm(0);
+  return std::make_unique<batch::Composer>(core);
+}
+
+// and everything, but a promised prompt leaves a part of the step to those behind it.
+std::unique_ptr<batch::StepPolicy> shared(batch::Core& core) {
+  core.config.promised_prompt_share = core.config.long_prompt_share;
+  return std::make_unique<batch::Composer>(core);
+}
+
 constexpr EngineEntry kEngines[] = {
-    {kOwn, kOwn, nullptr},
+    {kOwn, kOwn, nullptr, true},
+    {"unspent", kOwn, unspent, true},
+    {"shared", kOwn, shared, true},
     {"fcfs", "round-robin", engine<PrefillFirst>},
     {"sarathi", "round-robin", engine<Sarathi>},
     {"edf", "round-robin", engine<SarathiEdf>},
@@ -135,7 +152,7 @@ units::Result<Policy> policy(std::string_view name) {
   made.name = std::string(engine->name) + "/" + std::string(placement->name);
   if (engine->make != nullptr) made.engine = engine->make;
   made.pool = routing(*placement);
-  made.own_batching = engine->name == kOwn;
+  made.own_batching = engine->own_batching;
   return made;
 }
 

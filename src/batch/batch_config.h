@@ -39,8 +39,9 @@ struct BatchConfig {
   units::Tokens min_chunk{16};  // the oldest unfinished prompt gets up to this much in every step
   // Prompts computed side by side, beyond those that are due before one of them.
   std::int64_t max_partial_prefills = 4;
-  // Of a step's prefill time, for one prompt without a promise when others wait.
+  // Of a step's prefill time, for one prompt when others wait: without a promise, and with one.
   units::Ppm long_prompt_share{700'000};
+  units::Ppm promised_prompt_share{1'000'000};
   // The part of what a promised stream is ahead by that is spent evenly over its forecast rest.
   units::Ppm slack_spent{500'000};
   // The part of its pace in which a stream that is less than a pace ahead wants its tokens.

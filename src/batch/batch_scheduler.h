@@ -58,7 +58,7 @@ struct BatchCounters {
   units::Tokens prefill_tokens{0};     // computed, recomputed ones included
   units::Tokens recomputed_tokens{0};  // dropped by preemptions and computed again
   units::Tokens shared_tokens{0};      // taken from the prefix cache
-  std::int64_t skipped_decodes = 0;    // turns that decodes gave up for urgent prompts
+  std::int64_t skipped_decodes = 0;    // turns that decodes gave up for guaranteed prompts
   std::int64_t dropped_calls = 0;      // submits and aborts that named no or a doubled try
 };
 

@@ -179,7 +179,6 @@ void Composer::plan_decodes() {
   if (!in_order.empty() && core_.sequences[in_order.front()].tier() == Tier::kGuaranteed) {
     leave_to_guaranteed(in_order);
   }
-  if (budget_.demanded > budget_.hard) skip_decodes();
   take_decodes();
 }
 
@@ -346,10 +345,13 @@ bool Composer::more_follow() const {
 // turns by deadline alone: the pool counted on that when it let them in.
 Nanos Composer::single_budget(const Sequence& sequence) const {
   const bool promised = !sequence.promise().best_effort();
-  if (promised && sequence.key.rank != StartRank::kUnpromised) return budget_.wanted;
+  const bool by_deadline = promised && sequence.key.rank != StartRank::kUnpromised;
+  const units::Ppm share =
+      by_deadline ? core_.config.promised_prompt_share : core_.config.long_prompt_share;
+  if (share == units::Ppm(units::kMillion)) return budget_.wanted;
   if (limited_ != SequenceTable::kNone || !more_follow()) return budget_.wanted;
   const Nanos for_prompts = std::max(Nanos(0), budget_.wanted - decode_time_);
-  return budget_.wanted - for_prompts + units::scaled(for_prompts, core_.config.long_prompt_share);
+  return budget_.wanted - for_prompts + units::scaled(for_prompts, share);
 }
 
 Tokens Composer::affordable(const Sequence& sequence, Tokens context, Nanos budget) const {

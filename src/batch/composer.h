@@ -51,7 +51,6 @@ class Composer final : public StepPolicy {
   void limit_decodes();
   template <class F>
   bool sit_out(F leaves);
-  void skip_decodes();
   void leave_to_guaranteed(std::span<const Index> in_order);
   void resume_skipped();
   void take_decodes();

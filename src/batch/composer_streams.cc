@@ -1,5 +1,4 @@
-// Which streams have a turn in the step: all of them, but for limits, urgent prompts and
-// guarantees.
+// Which streams have a turn in the step: all of them, but for limits and guarantees.
 #include <algorithm>
 
 #include "batch/composer.h"
@@ -73,16 +72,6 @@ bool Composer::sit_out(F leaves) {
   measure_decodes();
   budget_ = pace_.above(decodes_, shape_, now_);
   return true;
-}
-
-// Prompts need more than streams leave them: streams with slack sit out this step.
-void Composer::skip_decodes() {
-  const Nanos step = std::min(budget_.hard, core_.config.pace_max);
-  if (!sit_out([&](Index index) { return pace_.can_skip(core_.sequences[index], now_, step); })) {
-    return;
-  }
-  budget_.hard = std::min(budget_.hard, step);
-  budget_.wanted = budget_.hard;
 }
 
 // Guaranteed prompts that do not fit into the step beside the streams of best effort have the turns

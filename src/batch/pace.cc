@@ -30,7 +30,7 @@ bool Pace::gates(const Sequence& sequence, Instant now, Nanos decode_time) const
 // predicted does not break its promise. One that is further ahead spends a part of that evenly over
 // its forecast rest: all streams of a step then bear about as much, whereas one that had spent its
 // slack at once would hold all others to its pace until its end.
-Nanos Pace::wanted_gap(Sequence& sequence, Nanos relaxed_gap, Instant now) const {
+Nanos Pace::wanted_gap(Sequence& sequence, Instant now) const {
   const BatchConfig& config = core_.config;
   const domain::Promise& promise = sequence.promise();
   const Nanos pace = promise.token_pace;
@@ -40,20 +40,13 @@ Nanos Pace::wanted_gap(Sequence& sequence, Nanos relaxed_gap, Instant now) const
   const Tokens left = core_.remaining(sequence).mean;
   const Nanos even =
       units::scaled(ahead, config.slack_spent) / std::max<std::int64_t>(1, left.value());
-  return std::max({relaxed_gap, pace, std::min(pace + even, config.pace_max)});
+  return std::max(pace, std::min(pace + even, config.pace_max));
 }
 
 Instant Pace::wanted_by(const Sequence& sequence, Instant now, Nanos decode_time) const {
   if (!gates(sequence, now, decode_time)) return sequence.last_token_at + relaxed(decode_time);
   return std::min(sequence.promise().token_due(sequence.produced.value()),
                   sequence.last_token_at + largest_gap(sequence));
-}
-
-bool Pace::can_skip(const Sequence& sequence, Instant now, Nanos step) const {
-  const Instant after = now + step * 2;
-  if (after > sequence.last_token_at + largest_gap(sequence)) return false;
-  const Instant due = sequence.promise().token_due(sequence.produced.value());
-  return due == Instant::never() || due < now || after <= due;
 }
 
 StepBudget Pace::above(std::span<const Index> decodes, const cost::StepShape& shape,
@@ -66,7 +59,7 @@ StepBudget Pace::above(std::span<const Index> decodes, const cost::StepShape& sh
   for (const Index index : decodes) {
     Sequence& sequence = core_.sequences[index];
     if (gates(sequence, now, decode_time)) {
-      budget.wanted = std::min(budget.wanted, wanted_gap(sequence, relaxed_gap, now));
+      budget.wanted = std::min(budget.wanted, wanted_gap(sequence, now));
       budget.hard = std::min(budget.hard, wanted_by(sequence, now, decode_time) - now);
     } else {
       budget.wanted = std::min(budget.wanted, relaxed_gap);

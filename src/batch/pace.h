@@ -34,9 +34,6 @@ class Pace {
   units::Instant wanted_by(const Sequence& sequence, units::Instant now,
                            units::Nanos decode_time) const;
 
-  // May the sequence sit out one step of `step` without harm to its promise and its flow?
-  bool can_skip(const Sequence& sequence, units::Instant now, units::Nanos step) const;
-
   // The bounds from above, for these decodes with this shape.
   StepBudget above(std::span<const Index> decodes, const cost::StepShape& shape,
                    units::Instant now) const;
@@ -52,7 +49,7 @@ class Pace {
 
  private:
   bool gates(const Sequence& sequence, units::Instant now, units::Nanos decode_time) const;
-  units::Nanos wanted_gap(Sequence& sequence, units::Nanos relaxed_gap, units::Instant now) const;
+  units::Nanos wanted_gap(Sequence& sequence, units::Instant now) const;
   units::Nanos largest_gap(const Sequence& sequence) const;
 
   Core& core_;

@@ -26,7 +26,7 @@ struct PoolPolicy {
   units::Ppm kv_watermark{30'000};
   // Standard deviations added to the predicted KV peak, in thousandths.
   std::int64_t peak_z_thousandths = 1'650;
-  // Share of the tightest promised token pace that a step may take.
+  // Share of the tightest promised token pace that a step may take at the predicted KV peak.
   units::Ppm pace_share{900'000};
   // Requests that an engine which batches with our scheduler is given beyond its sequences, when
   // prompts that are due later share its steps with streams: it lets the streams end first.

@@ -215,8 +215,9 @@ void EngineView::derive(Load& load) const {
   const Tokens room = std::max(Tokens(1), spec_.limits.max_step_tokens - Tokens(load.decodes));
   load.chunk = room;
   if (load.running_pace != Nanos::max()) {
-    const Nanos budget = units::scaled(load.running_pace, policy_.pace_share);
-    const Tokens fits = law_.largest_chunk(load.decode_shape(), Tokens(0), budget, room);
+    // All of it: what steps leave of a pace now, streams spend later.
+    const Tokens fits =
+        law_.largest_chunk(load.decode_shape(), Tokens(0), load.running_pace, room);
     load.chunk = std::min(room, std::max(fits, policy_.chunk_floor));
   }
   if (load.sequences == 0) return;
