@@ -216,8 +216,7 @@ void EngineView::derive(Load& load) const {
   load.chunk = room;
   if (load.running_pace != Nanos::max()) {
     // All of it: what steps leave of a pace now, streams spend later.
-    const Tokens fits =
-        law_.largest_chunk(load.decode_shape(), Tokens(0), load.running_pace, room);
+    const Tokens fits = law_.largest_chunk(load.decode_shape(), Tokens(0), load.running_pace, room);
     load.chunk = std::min(room, std::max(fits, policy_.chunk_floor));
   }
   if (load.sequences == 0) return;
