@@ -1,8 +1,11 @@
 // The learned distribution of output lengths of one class (or one tenant within a class).
 //
-// A histogram over log-spaced lengths with exponential forgetting; forecast() reads eight quantiles
-// from it, cut at the request's own maximum. Until it has seen enough it mixes with the uninformed
-// forecast. One owner; integers only; no allocation after construction.
+// A histogram over log-spaced lengths with exponential forgetting. An answer that was cut at its
+// request's own maximum would have gone on: it only says that its length is at least that. So the
+// histogram is read as the product-limit estimate of the survival function (Kaplan and Meier,
+// "Nonparametric estimation from incomplete observations", JASA 1958), and forecast() gives eight
+// quantiles of it, cut at the new request's maximum. Until it has seen enough it mixes with a
+// forecast from elsewhere. One owner; integers only; no allocation after construction.
 #pragma once
 
 #include <array>
@@ -16,11 +19,13 @@ namespace tidegate::cost {
 
 class LengthModel {
  public:
-  // A completed request produced `output` tokens. REQUIRES: output >= 0. O(kBuckets) at the rare
-  // rescale, else O(1).
-  void observe(units::Tokens output);
-  // The forecast for a request that may produce at most max_output. REQUIRES: max_output >= 1.
-  domain::LengthForecast forecast(units::Tokens max_output) const;
+  // A completed request produced `output` of at most `max_output` tokens. REQUIRES: output >= 0.
+  // O(kBuckets) at the rare rescale, else O(1).
+  void observe(units::Tokens output, units::Tokens max_output);
+  // The forecast for a request that may produce at most max_output; mixed with `otherwise`, which
+  // is for the same request, while few were seen. REQUIRES: max_output >= 1.
+  domain::LengthForecast forecast(units::Tokens max_output,
+                                  const domain::LengthForecast& otherwise) const;
   std::int64_t observations() const { return seen_; }
 
   // Eight buckets an octave up to 2^20 tokens: a quantile is at most 9 % off.
@@ -28,7 +33,9 @@ class LengthModel {
   static constexpr std::size_t kBuckets = 20 * kPerOctave;
 
  private:
-  std::array<std::int64_t, kBuckets> weight_{};
+  // By length: those that ended there by themselves, and those that were cut there.
+  std::array<std::int64_t, kBuckets> ended_{};
+  std::array<std::int64_t, kBuckets> cut_{};
   std::int64_t total_ = 0;
   std::int64_t next_weight_ = 1'024;  // grows, so that older observations fade
   std::int64_t seen_ = 0;

@@ -19,7 +19,7 @@ DecisionLoop::DecisionLoop(const DecisionParts& parts)
     : parts_(parts),
       settings_(parts.settings),
       scheduler_(make_scheduler(config())),
-      forecasts_(config().classes.size(), config().models.size()) {}
+      lengths_(config().classes.size(), config().models.size()) {}
 
 void DecisionLoop::run() {
   std::vector<Message> messages;
@@ -52,7 +52,7 @@ void DecisionLoop::submit(Submission& submission) {
   for (std::size_t i = 0; i < submission.lanes.size(); ++i) {
     Lane& lane = submission.lanes[i];
     lane.request.promise = submission.terms.promise(lane.request.arrival);
-    forecasts_.fill(lane.request);
+    lengths_.fill(lane.request);
     const domain::Request& request = lane.request;
     LiveRequest live;
     live.call = submission.call;
@@ -63,6 +63,7 @@ void DecisionLoop::submit(Submission& submission) {
     live.model = request.model;
     live.arrival = request.arrival;
     live.promise = request.promise;
+    live.max_output = request.footprint.max_output;
     live_.emplace(request.id, std::move(live));
     waiting_.insert(request.id);
     silent_.insert(request.id);
@@ -142,7 +143,7 @@ bool DecisionLoop::reconfigure(SettingsPtr settings, const std::string& text) {
   pool::PoolConfig pool = pool_config(settings->config);
   if (!scheduler_->reconfigure(pool)) return false;
   settings_ = std::move(settings);
-  forecasts_.grow(config().classes.size());
+  lengths_.grow(config().classes.size());
   parts_.journal.configured({text, config().server.policy.name, std::move(pool)});
   step(domain::Tick{});  // releases those who may run by the new limits
   return true;

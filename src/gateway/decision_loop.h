@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "cost/output_lengths.h"
 #include "gateway/attainment.h"
 #include "gateway/decision_log.h"
 #include "gateway/engine_set.h"
-#include "gateway/forecasts.h"
 #include "gateway/journal_sink.h"
 #include "gateway/live_request.h"
 #include "gateway/mailbox.h"
@@ -101,7 +101,7 @@ class DecisionLoop {
   DecisionParts parts_;
   SettingsPtr settings_;
   std::unique_ptr<pool::Scheduler> scheduler_;
-  Forecasts forecasts_;
+  cost::OutputLengths lengths_;
   Attainment attainment_;
   DecisionLog log_;
   std::map<units::RequestId, LiveRequest> live_;

@@ -22,6 +22,7 @@ struct LiveRequest {
   units::ModelId model;
   units::Instant arrival;
   domain::Promise promise;
+  units::Tokens max_output{0};
   std::optional<domain::AttemptRef> ref;  // the live try; none while no engine has it
   std::optional<units::Instant> first_token;
   units::Instant last_token;

@@ -68,7 +68,7 @@ void DecisionLoop::perform(const domain::End& end) {
 void DecisionLoop::account(const LiveRequest& request, const domain::End& end) {
   parts_.metrics.tokens(request.usage);
   if (end.outcome != domain::Outcome::kCompleted) return;
-  forecasts_.observe(request.service_class, request.model, request.usage.output);
+  lengths_.observe(request.service_class, request.model, request.usage.output, request.max_output);
   if (request.promise.best_effort()) return;
   const auto count = attainment_.judge(request.service_class, request.tenant, request.in_time);
   parts_.metrics.attainment(config().classes[request.service_class.value()].name,

@@ -45,6 +45,7 @@ void RequestLog::arrived(const WorldRequest& arrival) {
   const domain::Request& request = arrival.request;
   Entry entry;
   entry.true_output = arrival.output;
+  entry.max_output = request.footprint.max_output;
   entry.record.arrival = request.arrival;
   entry.record.promise = request.promise;
   entry.record.input = request.footprint.prompt;

@@ -44,8 +44,13 @@ class RequestLog {
 
   // What the request will really produce. REQUIRES: it is alive.
   units::Tokens true_output(units::RequestId id) const { return alive_.at(id).true_output; }
-  // Index of its class. REQUIRES: it is alive.
-  std::size_t service_class(units::RequestId id) const { return alive_.at(id).service_class; }
+  // And the most that it may. REQUIRES: it is alive.
+  units::Tokens max_output(units::RequestId id) const { return alive_.at(id).max_output; }
+  // REQUIRES: it is alive.
+  units::ClassId service_class(units::RequestId id) const {
+    return units::ClassId(alive_.at(id).service_class);
+  }
+  units::ModelId model(units::RequestId id) const { return units::ModelId(alive_.at(id).model); }
   bool alive(units::RequestId id) const { return alive_.contains(id); }
 
   // Writes totals and groups.
@@ -55,6 +60,7 @@ class RequestLog {
   struct Entry {
     report::RequestRecord record;
     units::Tokens true_output{0};
+    units::Tokens max_output{0};
     std::size_t service_class = 0;
     std::size_t tenant = 0;
     std::size_t model = 0;

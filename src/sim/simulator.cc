@@ -31,7 +31,7 @@ Simulator::Simulator(World world, Arrivals arrivals, std::vector<std::string> mo
     : world_(std::move(world)),
       arrivals_(std::move(arrivals)),
       pool_(make_pool(world_)),
-      lengths_(world_.pool.classes.size()),
+      lengths_(world_.pool.classes.size(), world_.pool.models.size()),
       log_(world_, std::move(model_names)),
       timeline_(empty_timeline()) {
   units::Prng seeds(world_.seed);
@@ -153,25 +153,22 @@ void Simulator::schedule_arrival() {
   if (next_arrival_) agenda_.put(next_arrival_->request.arrival, Happening::kArrival, 0);
 }
 
-domain::LengthForecast Simulator::forecast(const WorldRequest& arrival) const {
-  if (world_.known_lengths) return cost::certain(arrival.output);
-  const auto index = static_cast<std::size_t>(arrival.request.service_class.value());
-  return lengths_[index].forecast(arrival.request.footprint.max_output);
-}
-
-domain::LengthForecast Simulator::biased(domain::LengthForecast forecast,
-                                         const WorldRequest& arrival) const {
-  const Tokens most = arrival.request.footprint.max_output;
-  for (Tokens& length : forecast.lengths) {
+void Simulator::forecast(WorldRequest& arrival) const {
+  domain::Footprint& footprint = arrival.request.footprint;
+  if (world_.known_lengths) {
+    footprint.output = cost::certain(arrival.output);
+  } else {
+    lengths_.fill(arrival.request);
+  }
+  for (Tokens& length : footprint.output.lengths) {
     const std::int64_t wrong =
         units::multiply_divide(length.value(), world_.length_bias.value(), units::kMillion);
-    length = std::clamp(Tokens(wrong), Tokens(1), most);
+    length = std::clamp(Tokens(wrong), Tokens(1), footprint.max_output);
   }
-  return forecast;
 }
 
 void Simulator::arrive(WorldRequest arrival) {
-  arrival.request.footprint.output = biased(forecast(arrival), arrival);
+  forecast(arrival);
   log_.arrived(arrival);
   remember(arrival);
   timeline_.at(now_).arrivals += 1;
@@ -276,12 +273,14 @@ void Simulator::finish_step(std::size_t engine) {
   kick(engine);
 }
 
-// What the gateway learns from, too: completed lengths by class.
+// What the gateway learns from, too: completed lengths.
 void Simulator::learn(const batch::EngineEvent& event) {
   const auto* finished = std::get_if<domain::Finished>(&event);
   if (finished == nullptr || finished->outcome != domain::Outcome::kCompleted) return;
   const units::RequestId id = finished->ref.request;
-  if (log_.alive(id)) lengths_[log_.service_class(id)].observe(finished->usage.output);
+  if (!log_.alive(id)) return;
+  lengths_.observe(log_.service_class(id), log_.model(id), finished->usage.output,
+                   log_.max_output(id));
 }
 
 void Simulator::forward(std::span<const batch::EngineEvent> events) {

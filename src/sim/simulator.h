@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-#include "cost/length_model.h"
+#include "cost/output_lengths.h"
 #include "domain/event.h"
 #include "journal/digest.h"
 #include "pool/scheduler.h"
@@ -96,8 +96,8 @@ class Simulator {
   void set_timer(units::Instant at);
   void learn(const batch::EngineEvent& event);
   void forward(std::span<const batch::EngineEvent> events);
-  domain::LengthForecast forecast(const WorldRequest& arrival) const;
-  domain::LengthForecast biased(domain::LengthForecast forecast, const WorldRequest& arrival) const;
+  // Fills in what the schedulers are told of its output: as world_ has them know it.
+  void forecast(WorldRequest& arrival) const;
 
   World world_;
   Arrivals arrivals_;
@@ -109,7 +109,7 @@ class Simulator {
   std::vector<std::unique_ptr<ModelledEngine>> engines_;  // null while it is down
   std::vector<std::uint64_t> engine_seeds_;
   std::vector<std::size_t> down_by_;  // by engine: 1 + the fault that keeps it down, 0 when up
-  std::vector<cost::LengthModel> lengths_;  // by class
+  cost::OutputLengths lengths_;
   RequestLog log_;
   std::vector<std::size_t> group_of_engine_;  // in the timeline
   report::Timeline timeline_;
