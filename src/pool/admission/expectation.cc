@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pool/admission/ends.h"
 #include "units/integer.h"
 
 namespace tidegate::pool {
@@ -21,6 +22,7 @@ constexpr std::int64_t kRateSpan = 1'000'000'000'000;
 // What the engines of a model have free and how fast more of it comes.
 struct Supply {
   std::int64_t ready = 0;
+  std::int64_t sequences = 0;  // that run
   std::int64_t free_sequences = 0;
   Tokens free_memory{0};
   std::int64_t ends = 0;          // sequences per kRateSpan
@@ -30,6 +32,7 @@ struct Supply {
 void add(Supply& supply, const EngineView& engine, domain::Tier tier) {
   const Load& load = engine.load(tier);
   supply.ready += 1;
+  supply.sequences += load.sequences;
   supply.free_sequences +=
       std::max<std::int64_t>(0, engine.spec().limits.max_sequences - load.sequences);
   // Staggered sequences together stand at about half of their growth.
@@ -56,6 +59,15 @@ Nanos wait_for(std::int64_t missing, std::int64_t rate) {
   if (missing <= 0) return Nanos(0);
   if (rate <= 0) return Nanos::max();
   return Nanos(units::narrow_saturating(Int128{missing} * kRateSpan / rate));
+}
+
+// Until `missing` sequences have ended.
+Nanos sequences_wait(const Candidates& candidates, domain::Tier tier, const Supply& supply,
+                     const Work& share, std::int64_t missing) {
+  if (missing <= 0 || missing > supply.sequences || supply.sequences > kFewSequences) {
+    return wait_for(missing, supply.ends);
+  }
+  return ends_of_few(candidates, tier, share, missing);
 }
 
 void wait_until(Expectation& expectation, Instant start, Reason reason, Resource full) {
@@ -93,8 +105,8 @@ Expectation expect(const Ask& ask, const Candidates& candidates, const Work& que
   }
   expectation.start = std::max(now, expectation.first_token - prefill);
   const std::int64_t sequences = queued.requests + 1 - supply.free_sequences;
-  wait_until(expectation, now + wait_for(sequences, supply.ends), Reason::kSequencesFull,
-             Resource::kSequences);
+  wait_until(expectation, now + sequences_wait(candidates, ask.tier, supply, share, sequences),
+             Reason::kSequencesFull, Resource::kSequences);
   const Tokens memory = queued.memory + footprint.prompt +
                         cost::remaining(footprint, Tokens(0)).mean - supply.free_memory;
   wait_until(expectation, now + wait_for(memory.value(), supply.freed_memory), Reason::kKvFull,

@@ -1,6 +1,7 @@
 // When a waiting request is predicted to start, given what goes first: the pool's answer to "how
 // long?" for holds, for shedding at arrival and for retry hints. The engines of a model are taken
-// as sharing the queue evenly, and ends of running sequences as evenly staggered. Pure.
+// as sharing the queue evenly, and ends of running sequences, where many run, as evenly staggered.
+// Pure.
 #pragma once
 
 #include "pool/admission/predicate.h"
