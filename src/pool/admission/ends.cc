@@ -86,7 +86,7 @@ Runner runner(const EngineView& engine, Tier tier, const Work& queued) {
 
 // The first time, to within a sixty-fourth, at which enough have ended.
 Nanos first_time(std::span<const Runner> runners, Tier tier, std::int64_t count) {
-  constexpr Nanos kLongest = units::seconds(24 * 3'600);
+  constexpr Nanos kLongest = units::seconds(86'400);
   Nanos high = units::milliseconds(1);
   while (!enough(ended_by(runners, tier, high), count)) {
     if (high > kLongest) return Nanos::max();

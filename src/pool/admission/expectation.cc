@@ -62,6 +62,7 @@ Nanos wait_for(std::int64_t missing, std::int64_t rate) {
 }
 
 // Until `missing` sequences have ended.
+// NOLINTNEXTLINE(readability-function-size): what it needs is five things.
 Nanos sequences_wait(const Candidates& candidates, domain::Tier tier, const Supply& supply,
                      const Work& share, std::int64_t missing) {
   if (missing <= 0 || missing > supply.sequences || supply.sequences > kFewSequences) {

@@ -77,6 +77,7 @@ TEST(Ends, KnownLengthsEndOneAfterAnother) {
 
 // Law: where lengths are only forecast, at least nine in ten draws from the forecasts have so many
 // ends by then, and the time is not one by which many more have come.
+// NOLINTNEXTLINE(readability-function-size): one world after another.
 TEST(Ends, ForecastLengthsHaveEndedWithNineInTen) {
   Prng prng(72);
   std::int64_t draws = 0;
