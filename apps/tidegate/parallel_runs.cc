@@ -32,8 +32,14 @@ sim::World world_for(const scenario::Prepared& prepared, const Job& job) {
   TIDEGATE_CHECK(policy.has_value());
   sim::World world = prepared.world_of(job.seed);
   world.deciders = {policy->engine, policy->pool, policy->own_batching};
-  world.known_lengths = world.known_lengths || job.oracles.lengths;
-  if (job.oracles.times) world.physics.step_noise = units::Ppm(0);
+  if (job.oracles.lengths) {
+    world.known_lengths = true;
+    world.length_bias = units::Ppm(units::kMillion);
+  }
+  if (job.oracles.times) {
+    world.physics.step_noise = units::Ppm(0);
+    for (sim::EngineModel& engine : world.engines) engine.batch.spec.law = engine.true_law;
+  }
   return world;
 }
 

@@ -31,7 +31,7 @@ Figure share(double value) {
 }
 
 Figure points(double value) {
-  return spelled(value, fmt::format("{:.1f} points", value * 100 + 0.0));
+  return spelled(value, fmt::format("{:.1f} points", std::round(value * 1000) / 10 + 0.0));
 }
 
 Figure ratio(double value) {

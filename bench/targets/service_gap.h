@@ -24,7 +24,19 @@ class ServiceGap {
     }
   }
   void served(std::size_t tenant, std::int64_t tokens) {
+    look(tenant);  // a stretch begins with the difference before its first service
     served_[tenant] += tokens;
+    look(tenant);
+  }
+  std::int64_t widest() const { return widest_; }
+
+ private:
+  // Of the difference between a pair while both wait.
+  struct Range {
+    std::int64_t low = std::numeric_limits<std::int64_t>::max() / 2;
+    std::int64_t high = std::numeric_limits<std::int64_t>::min() / 2;
+  };
+  void look(std::size_t tenant) {
     for (std::size_t other = 0; other < waiting_.size(); ++other) {
       if (other == tenant || waiting_[tenant] == 0 || waiting_[other] == 0) continue;
       const std::size_t a = std::min(tenant, other);
@@ -35,14 +47,6 @@ class ServiceGap {
       widest_ = std::max(widest_, range.high - range.low);
     }
   }
-  std::int64_t widest() const { return widest_; }
-
- private:
-  // Of the difference between a pair while both wait.
-  struct Range {
-    std::int64_t low = std::numeric_limits<std::int64_t>::max() / 2;
-    std::int64_t high = std::numeric_limits<std::int64_t>::min() / 2;
-  };
   std::size_t index(std::size_t a, std::size_t b) const {
     return std::min(a, b) * waiting_.size() + std::max(a, b);
   }

@@ -89,9 +89,9 @@ class Watch {
     if (found == seen_.end()) return;
     Seen& request = found->second;
     const std::int64_t prompt = request.begun ? 0 : request.prompt;
+    gap_.served(request.tenant, prompt + 2 * tokens.count.value());
     if (!request.begun) gap_.waits_no_more(request.tenant);
     request.begun = true;
-    gap_.served(request.tenant, prompt + 2 * tokens.count.value());
     served_ += prompt + tokens.count.value();
     if (now >= begin_ && now < end_) served_meanwhile_ += prompt + tokens.count.value();
   }

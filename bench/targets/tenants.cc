@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -30,7 +31,9 @@ using Quantile = double (*)(const Runs& runs, const Choice& chosen);
 
 // How much more the chosen wait than without the disturbance.
 double growth(const Pair& pair, Quantile quantile, const Choice& chosen) {
-  return quantile(pair.with, chosen) / quantile(pair.without, chosen);
+  const double with = quantile(pair.with, chosen);
+  if (std::isinf(with)) return with;  // whatever it was without
+  return with / quantile(pair.without, chosen);
 }
 
 std::string before_and_after(const Pair& pair, Quantile quantile, const Choice& chosen) {

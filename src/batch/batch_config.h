@@ -52,8 +52,8 @@ struct BatchConfig {
   std::int64_t pace_factor = 3;
   units::Nanos pace_min = units::milliseconds(50);
   units::Nanos pace_max = units::milliseconds(150);
-  // A stream without a promise waits at most so long for its next token while prompts of tenants
-  // with a guarantee are computed.
+  // A stream without a promise sits out no step for prompts of tenants with a guarantee after which
+  // a step of pace_max would bring its next token later than this after the last.
   units::Nanos best_effort_pause = units::milliseconds(500);
   // Step time when nothing decodes: bounds the wait of a prompt that arrives meanwhile.
   units::Nanos default_step_budget = units::milliseconds(100);

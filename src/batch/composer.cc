@@ -39,7 +39,7 @@ void Composer::compose(Instant now) {
   grow_decodes();
   plan_decodes();
   plan_prompts();
-  if (shape_.prefill_tokens == 0 && skipped_) resume_skipped();
+  if (shape_.prefill_tokens == 0 && sat_out_ > 0) resume_skipped();
   while (core_.kv.running() > 0 && shape_.empty() && give_way()) plan_prompts();
   core_.write_plan(decodes_, shape_, now_);
 }
@@ -56,7 +56,7 @@ void Composer::reset(Instant now) {
   shape_ = {};
   core_.begin_plan();
   started_ = 0;
-  skipped_ = false;
+  sat_out_ = 0;
   const bool put_off = drip_due_ && made_way_;
   drip_due_ = put_off || (core_.counters.steps + 1) % core_.config.drip_interval == 0;
   made_way_ = false;

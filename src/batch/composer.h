@@ -49,8 +49,6 @@ class Composer final : public StepPolicy {
   void plan_decodes();
   void sort_decodes();
   void limit_decodes();
-  template <class F>
-  bool sit_out(F leaves);
   void leave_to_guaranteed(std::span<const Index> in_order);
   void resume_skipped();
   void take_decodes();
@@ -108,8 +106,8 @@ class Composer final : public StepPolicy {
   std::size_t next_waiting_ = 0;
   std::int64_t partial_ = 0;  // prompts that this step does not finish
   std::int64_t started_ = 0;
-  bool skipped_ = false;   // streams sit out this step
-  bool made_way_ = false;  // somebody left for an urgent one in this step
+  std::int64_t sat_out_ = 0;  // streams without a turn in this step
+  bool made_way_ = false;     // somebody left for an urgent one in this step
   bool drip_due_ = false;
   Index blocked_ = SequenceTable::kNone;  // the first waiting one that found no memory
   Index limited_ = SequenceTable::kNone;  // left a part of the step to those behind it

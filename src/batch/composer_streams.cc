@@ -19,6 +19,8 @@ void Composer::take_decodes() {
 
 // No prompt could use the time that they gave up.
 void Composer::resume_skipped() {
+  core_.counters.skipped_decodes -= sat_out_;
+  sat_out_ = 0;
   decodes_.clear();
   for (const Index index : core_.sequences.running()) {
     if (core_.sequences[index].decoding()) decodes_.push_back(index);
@@ -60,20 +62,6 @@ void Composer::limit_decodes() {
   measure_decodes();
 }
 
-// Streams for which `leaves` holds have no turn in this step; false when there are none.
-template <class F>
-bool Composer::sit_out(F leaves) {
-  const std::size_t before = decodes_.size();
-  std::erase_if(decodes_, leaves);
-  const std::size_t left = before - decodes_.size();
-  if (left == 0) return false;
-  skipped_ = true;
-  core_.counters.skipped_decodes += static_cast<std::int64_t>(left);
-  measure_decodes();
-  budget_ = pace_.above(decodes_, shape_, now_);
-  return true;
-}
-
 // Guaranteed prompts that do not fit into the step beside the streams of best effort have the turns
 // of these too. Those that fit take nobody's turn, or streams that sat out for them could not sit
 // out for the next that does not.
@@ -91,7 +79,11 @@ void Composer::leave_to_guaranteed(std::span<const Index> in_order) {
     return stream.tier() > Tier::kGuaranteed && stream.promise().best_effort() &&
            now_ + step * 2 <= stream.last_token_at + core_.config.best_effort_pause;
   };
-  if (!sit_out(leaves)) return;
+  sat_out_ = static_cast<std::int64_t>(std::erase_if(decodes_, leaves));
+  if (sat_out_ == 0) return;
+  core_.counters.skipped_decodes += sat_out_;
+  measure_decodes();
+  budget_ = pace_.above(decodes_, shape_, now_);
   budget_.hard = std::min(budget_.hard, step);
   budget_.wanted = std::min(budget_.wanted, budget_.hard);
   pace_.below(budget_, shape_, in_order, now_);

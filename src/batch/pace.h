@@ -19,7 +19,7 @@ namespace tidegate::batch {
 struct StepBudget {
   units::Nanos wanted{0};    // what streams would like, stretched to what prompts need
   units::Nanos hard{0};      // what protected streams can bear
-  units::Nanos demanded{0};  // what deadlines of prompts need; more than `hard` = overload
+  units::Nanos demanded{0};  // what deadlines of prompts need
 };
 
 class Pace {

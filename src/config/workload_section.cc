@@ -102,8 +102,8 @@ void read_retries(Section& parent, WorkloadItem& item) {
   section.require("most", "add how often a refused caller asks again");
   item.retries = section.integer("most", 0, 255).value_or(0);
   item.retry_wait = section.duration("wait");
-  if (item.retry_wait == units::Nanos(0)) {
-    section.problem("wait", "callers ask again without waiting",
+  if (item.retry_wait && *item.retry_wait < units::milliseconds(1)) {
+    section.problem("wait", "callers ask again with hardly a wait",
                     "write at least 1ms, or leave it out: then they wait as long as they are told");
   }
   section.finish();

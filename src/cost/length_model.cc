@@ -29,14 +29,29 @@ std::size_t bucket_of(Tokens output) {
                                   LengthModel::kPerOctave);
 }
 
-// The middle of a bucket, at least 1.
-std::int64_t length_of(std::size_t bucket) {
+// Where a bucket begins; that of the next one is where it ends.
+std::int64_t begin_of(std::size_t bucket) {
   const std::size_t octave = bucket / LengthModel::kPerOctave;
   const std::uint64_t step = LengthModel::kPerOctave + bucket % LengthModel::kPerOctave;
-  const std::uint64_t low = (step << octave) / LengthModel::kPerOctave;
-  const std::uint64_t next = ((step + 1) << octave) / LengthModel::kPerOctave;
-  return static_cast<std::int64_t>(
-      std::max<std::uint64_t>(1, next > low ? (low + next - 1) / 2 : low));
+  return static_cast<std::int64_t>((step << octave) / LengthModel::kPerOctave);
+}
+
+// The longest of a bucket. Of the shortest lengths some buckets have none.
+std::int64_t last_of(std::size_t bucket) {
+  return std::max(begin_of(bucket), begin_of(bucket + 1) - 1);
+}
+
+// The middle of a bucket, at least 1.
+std::int64_t length_of(std::size_t bucket) {
+  return std::max<std::int64_t>(1, (begin_of(bucket) + last_of(bucket)) / 2);
+}
+
+// The longest that was seen, rounded up to its bucket; 0 for none.
+std::int64_t longest(const std::array<std::int64_t, LengthModel::kBuckets>& weights) {
+  for (std::size_t bucket = LengthModel::kBuckets; bucket-- > 0;) {
+    if (weights[bucket] > 0) return last_of(bucket);
+  }
+  return 0;
 }
 
 // Survival of everybody, in the fixed point of SurvivalWalk.
@@ -109,9 +124,10 @@ LengthForecast LengthModel::forecast(Tokens max_output, const LengthForecast& ot
   for (std::int64_t i = 0; i < kPoints; ++i) {
     const std::size_t bucket =
         walk.falls_below(units::multiply_divide(kAll, 2 * (kPoints - i) - 1, 2 * kPoints));
-    const std::int64_t learned =
-        bucket == kBuckets ? max_output.value() : std::min(length_of(bucket), max_output.value());
     Tokens& point = result.lengths[static_cast<std::size_t>(i)];
+    const std::int64_t known =
+        bucket == kBuckets ? std::max(point.value(), longest(cut_)) : length_of(bucket);
+    const std::int64_t learned = std::min(known, max_output.value());
     point = Tokens((learned * trust + point.value() * (kTrusted - trust)) / kTrusted);
     point = std::clamp(point, Tokens(1), max_output);
   }

@@ -4,8 +4,10 @@
 // request's own maximum would have gone on: it only says that its length is at least that. So the
 // histogram is read as the product-limit estimate of the survival function (Kaplan and Meier,
 // "Nonparametric estimation from incomplete observations", JASA 1958), and forecast() gives eight
-// quantiles of it, cut at the new request's maximum. Until it has seen enough it mixes with a
-// forecast from elsewhere. One owner; integers only; no allocation after construction.
+// quantiles of it, cut at the new request's maximum. Beyond all that was seen it says
+// the longest cut, or what a forecast from elsewhere says where that is longer. Until it has seen
+// enough it mixes with a forecast from elsewhere. One owner; integers only; no allocation after
+// construction.
 #pragma once
 
 #include <array>
@@ -23,7 +25,7 @@ class LengthModel {
   // O(kBuckets) at the rare rescale, else O(1).
   void observe(units::Tokens output, units::Tokens max_output);
   // The forecast for a request that may produce at most max_output; mixed with `otherwise`, which
-  // is for the same request, while few were seen. REQUIRES: max_output >= 1.
+  // is for the same request, while few were seen. REQUIRES: max_output >= 1. O(kBuckets).
   domain::LengthForecast forecast(units::Tokens max_output,
                                   const domain::LengthForecast& otherwise) const;
   std::int64_t observations() const { return seen_; }

@@ -1,6 +1,6 @@
 // Callers who are refused and ask again: a new request with a new id, the same work, and a promise
 // that begins anew.
-#include "report/totals.h"
+#include "domain/decision.h"
 #include "sim/simulator.h"
 
 namespace tidegate::sim {

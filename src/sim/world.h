@@ -79,7 +79,7 @@ struct World {
   std::uint64_t seed = 1;
   units::Nanos horizon{0};     // arrivals stop and the clock stops here; what is alive is residue
   units::Nanos warmup{0};      // requests that arrive before this are not counted
-  bool known_lengths = false;  // an oracle: forecasts are the truth
+  bool known_lengths = false;  // forecasts are the truth, but for length_bias
   // Forecasts of output lengths say this many times what they would: predictions that are wrong.
   units::Ppm length_bias{units::kMillion};
 };

@@ -22,15 +22,36 @@ static_assert(LengthForecast::kPoints == 8);
 // Standard deviations for nine in ten (normal distribution), in hundredths.
 constexpr std::int64_t kCertainty = 128;
 
-// One engine's pace from now on: nothing ends before the prompts in line are computed.
-struct Runner {
-  const EngineView* engine = nullptr;
-  Nanos delay{0};
+// One of the sequences, and the pace of its engine from now on.
+struct Stream {
+  const Pledge* pledge = nullptr;
+  Nanos delay{0};  // nothing is produced before
   Nanos step{1};
 
   Tokens produced_by(Nanos time) const {
     return Tokens(time <= delay ? 0 : (time - delay).value() / step.value());
   }
+};
+
+// All that gate a tier, collected once. A plain array: nothing is allocated where promises are
+// made.
+struct Streams {
+  std::array<Stream, kFewSequences> all;
+  std::size_t size = 0;
+
+  void add(const Runner& runner, Tier tier) {
+    const EngineView& engine = *runner.engine;
+    const Load& load = engine.load(tier);
+    const Nanos delay = engine.prefill_time(load, runner.before);
+    const Nanos step =
+        engine.law().mean({.decodes = load.sequences, .kv_tokens = load.held.value()});
+    for (const Pledge& pledge : engine.ledger()) {
+      if (!pledge.used || !engine.gates(pledge.tier, tier)) continue;
+      TIDEGATE_CHECK(size < all.size());
+      all[size++] = {&pledge, delay, std::max(Nanos(1), step)};
+    }
+  }
+  std::span<const Stream> span() const { return std::span(all).first(size); }
 };
 
 // Ended, in parts of kSure for each sequence, and the variance of it.
@@ -54,16 +75,12 @@ std::int64_t chance(const Pledge& pledge, Tokens more) {
   return cost::remaining(pledge.footprint, pledge.produced).mean <= more ? kSure : 0;
 }
 
-Count ended_by(std::span<const Runner> runners, Tier tier, Nanos time) {
+Count ended_by(std::span<const Stream> streams, Nanos time) {
   Count count;
-  for (const Runner& runner : runners) {
-    const Tokens more = runner.produced_by(time);
-    for (const Pledge& pledge : runner.engine->ledger()) {
-      if (!pledge.used || !runner.engine->gates(pledge.tier, tier)) continue;
-      const std::int64_t part = chance(pledge, more);
-      count.mean += part;
-      count.variance += part * (kSure - part);
-    }
+  for (const Stream& stream : streams) {
+    const std::int64_t part = chance(*stream.pledge, stream.produced_by(time));
+    count.mean += part;
+    count.variance += part * (kSure - part);
   }
   return count;
 }
@@ -76,46 +93,37 @@ bool enough(const Count& ended, std::int64_t count) {
                            units::Int128{ended.variance} * kCertainty * kCertainty;
 }
 
-Runner runner(const EngineView& engine, Tier tier, const Work& queued) {
-  const Load& load = engine.load(tier);
-  Work work = load.prefill;
-  work += queued;
-  const Nanos step = engine.law().mean({.decodes = load.sequences, .kv_tokens = load.held.value()});
-  return {&engine, engine.prefill_time(load, work), std::max(Nanos(1), step)};
-}
-
 // The first time, to within a sixty-fourth, at which enough have ended.
-Nanos first_time(std::span<const Runner> runners, Tier tier, std::int64_t count) {
+Nanos first_time(std::span<const Stream> streams, std::int64_t count) {
   constexpr Nanos kLongest = units::seconds(86'400);
   Nanos high = units::milliseconds(1);
-  while (!enough(ended_by(runners, tier, high), count)) {
+  while (!enough(ended_by(streams, high), count)) {
     if (high > kLongest) return Nanos::max();
     high = high * 2;
   }
   Nanos low = high / 2;
   while (high - low > high / 64) {
     const Nanos middle = low + (high - low) / 2;
-    (enough(ended_by(runners, tier, middle), count) ? high : low) = middle;
+    (enough(ended_by(streams, middle), count) ? high : low) = middle;
   }
   return high;
 }
 
 }  // namespace
 
-Nanos ends_of_few(const Candidates& candidates, Tier tier, const Work& queued, std::int64_t count) {
+Nanos ends_of_few(std::span<const Runner> runners, Tier tier, std::int64_t count) {
   TIDEGATE_CHECK(count > 0);
-  std::array<Runner, kFewSequences> runners;
-  std::size_t used = 0;
-  std::int64_t running = 0;
-  for (const EngineIndex index : candidates.indexes) {
-    const EngineView& engine = candidates.engines[index];
-    if (!engine.ready() || engine.load(tier).sequences == 0) continue;
-    TIDEGATE_CHECK(used < runners.size());
-    running += engine.load(tier).sequences;
-    runners[used++] = runner(engine, tier, queued);
-  }
-  if (count > running) return Nanos::max();
-  return first_time(std::span(runners).first(used), tier, count);
+  Streams streams;
+  for (const Runner& runner : runners) streams.add(runner, tier);
+  if (count > static_cast<std::int64_t>(streams.size)) return Nanos::max();
+  return first_time(streams.span(), count);
+}
+
+Nanos sequences_wait(const Runner& runner, Tier tier, std::int64_t count) {
+  if (count <= 0) return Nanos(0);
+  const Load& load = runner.engine->load(tier);
+  if (load.sequences > kFewSequences) return load.end_distance * count;
+  return ends_of_few({&runner, 1}, tier, count);
 }
 
 }  // namespace tidegate::pool

@@ -1,6 +1,8 @@
 #include "pool/admission/expectation.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "pool/admission/ends.h"
 #include "units/integer.h"
@@ -61,14 +63,20 @@ Nanos wait_for(std::int64_t missing, std::int64_t rate) {
   return Nanos(units::narrow_saturating(Int128{missing} * kRateSpan / rate));
 }
 
-// Until `missing` sequences have ended.
-// NOLINTNEXTLINE(readability-function-size): what it needs is five things.
-Nanos sequences_wait(const Candidates& candidates, domain::Tier tier, const Supply& supply,
-                     const Work& share, std::int64_t missing) {
-  if (missing <= 0 || missing > supply.sequences || supply.sequences > kFewSequences) {
-    return wait_for(missing, supply.ends);
+// Until one of those that run on all candidates together has ended for each of `missing`, if each
+// engine also computes the prompts it has been given and `share` more.
+Nanos few_end(const Candidates& candidates, domain::Tier tier, const Work& share,
+              std::int64_t missing) {
+  std::array<Runner, kFewSequences> runners;
+  std::size_t used = 0;
+  for (const EngineIndex index : candidates.indexes) {
+    const EngineView& engine = candidates.engines[index];
+    if (!engine.ready() || engine.load(tier).sequences == 0) continue;
+    Runner& runner = runners[used++];
+    runner = {&engine, engine.load(tier).prefill};
+    runner.before += share;
   }
-  return ends_of_few(candidates, tier, share, missing);
+  return ends_of_few(std::span(runners).first(used), tier, missing);
 }
 
 void wait_until(Expectation& expectation, Instant start, Reason reason, Resource full) {
@@ -106,8 +114,11 @@ Expectation expect(const Ask& ask, const Candidates& candidates, const Work& que
   }
   expectation.start = std::max(now, expectation.first_token - prefill);
   const std::int64_t sequences = queued.requests + 1 - supply.free_sequences;
-  wait_until(expectation, now + sequences_wait(candidates, ask.tier, supply, share, sequences),
-             Reason::kSequencesFull, Resource::kSequences);
+  const bool few =
+      sequences > 0 && sequences <= supply.sequences && supply.sequences <= kFewSequences;
+  const Nanos wait =
+      few ? few_end(candidates, ask.tier, share, sequences) : wait_for(sequences, supply.ends);
+  wait_until(expectation, now + wait, Reason::kSequencesFull, Resource::kSequences);
   const Tokens memory = queued.memory + footprint.prompt +
                         cost::remaining(footprint, Tokens(0)).mean - supply.free_memory;
   wait_until(expectation, now + wait_for(memory.value(), supply.freed_memory), Reason::kKvFull,

@@ -19,7 +19,7 @@ struct Expectation {
   bool measured = true;
 };
 
-// never() when no candidate is ready. O(candidates).
+// never() when no candidate is ready. O(candidates), and where few sequences run ends_of_few().
 Expectation expect(const Ask& ask, const Candidates& candidates, const Work& queued,
                    units::Instant now);
 

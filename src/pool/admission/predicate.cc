@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "cost/kv_law.h"
+#include "pool/admission/ends.h"
 #include "units/integer.h"
 
 namespace tidegate::pool {
@@ -67,7 +68,8 @@ Situation situation(const Ask& ask, const EngineView& engine, const PoolPolicy& 
           .newcomer = engine.resident(footprint),
           .own = prefill_work(footprint.prompt, footprint.prompt),
           .step_left = engine.step_left(load, now),
-          .sequence_wait = sequences_drain(engine, ask.tier, beyond(engine, load))};
+          .sequence_wait = sequences_wait({&engine, engine.ahead_of(ask.tier, ask.key)}, ask.tier,
+                                          beyond(engine, load))};
 }
 
 // The engine tier lets streams end before prompts that are due after one that waits there for a

@@ -54,8 +54,9 @@ units::Instant hopeless_after(const Ask& ask, const EngineView& engine);
 Verdict feasible(const Ask& ask, const EngineView& engine, const PoolPolicy& policy,
                  units::Instant now);
 
-// Predicted time until `count` of the sequences that gate `tier` have ended, and until they have
-// given back `tokens` of KV: ends are taken as evenly staggered.
+// Mean time until `count` of the sequences that gate `tier` have ended, and until they have given
+// back `tokens` of KV, ends taken as evenly staggered: hints for who is refused, and which engine
+// to wait for. No promise rests on them; those that wait for a sequence rest on admission/ends.h.
 units::Nanos sequences_drain(const EngineView& engine, domain::Tier tier, std::int64_t count);
 units::Nanos memory_drain(const EngineView& engine, domain::Tier tier, units::Tokens tokens);
 

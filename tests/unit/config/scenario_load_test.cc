@@ -198,7 +198,7 @@ TEST_F(LoadScenario, Values) {
                        "models: [{name: small, catalogue: Llama-3.1-8B}]\n"
                        "workload: [{trace: t.csv, retries: {wait: 0s}}]\n"),
               ElementsAre(HasSubstr("3: retries has no 'most'; add how often"),
-                          HasSubstr("3: callers ask again without waiting; write at least 1ms")));
+                          HasSubstr("3: callers ask again with hardly a wait; write at least 1")));
   EXPECT_THAT(problems(whole_and("run: {lengths: guessed}\n")),
               ElementsAre(HasSubstr("4: lengths is 'guessed'")));
   EXPECT_THAT(problems(whole_and("faults: [{engine: 0, gpu: H100-SXM-80GB, at: 1s}]\n")),

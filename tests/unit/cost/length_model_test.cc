@@ -75,7 +75,8 @@ TEST(LengthModel, ForecastIsAlwaysValid) {
 }
 
 // Law: an answer that was cut at its maximum says nothing about where it would have ended: when all
-// were cut, every request is expected to reach its own maximum, longer ones too.
+// were cut, every request is expected to reach its own maximum, and one that may be longer than all
+// of them is expected to be as long as the longest, or as the other forecast says.
 TEST(LengthModel, WhatWasAlwaysCutIsExpectedAtItsMaximum) {
   Prng prng(33);
   LengthModel model;
@@ -83,9 +84,13 @@ TEST(LengthModel, WhatWasAlwaysCutIsExpectedAtItsMaximum) {
     const Tokens max(prng.between(16, 96));
     model.observe(max, max);
   }
-  for (const std::int64_t max : {16, 50, 96, 4'000}) {
+  for (const std::int64_t max : {16, 50, 90}) {
     EXPECT_EQ(forecast(model, Tokens(max)), certain(Tokens(max)));
   }
+  const auto beyond = forecast(model, Tokens(131'072));
+  EXPECT_GE(beyond.lengths.front(), Tokens(90));
+  EXPECT_LE(beyond.lengths.front(), Tokens(104));
+  EXPECT_EQ(beyond.lengths.back(), uninformed(Tokens(131'072), Tokens(512)).lengths.back());
 }
 
 // The product-limit estimate as the textbook has it, on a sample of (length, was it cut?) with the
@@ -123,7 +128,7 @@ TEST(LengthModel, CutAnswersCountAsTheProductLimitEstimateSays) {
       sample.emplace_back(std::min(length, max), length >= max);
       model.observe(Tokens(sample.back().first), Tokens(max));
     }
-    const auto made = forecast(model, kHuge);
+    const auto made = model.forecast(kHuge, certain(kHuge));
     for (std::size_t i = 0; i < domain::LengthForecast::kPoints; ++i) {
       const double target = 1 - (2 * static_cast<double>(i) + 1) / 16;
       const std::int64_t point = made.lengths[i].value();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "cost/length_forecast.h"
@@ -20,7 +21,6 @@ using units::Prng;
 using units::Tokens;
 
 constexpr PoolPolicy kPolicy{};
-constexpr EngineIndex kOnly[] = {0};
 
 // Streams of `lengths` tokens that have produced `produced` each; the forecast is given.
 struct Stream {
@@ -43,9 +43,8 @@ EngineView engine_with(const std::vector<Stream>& streams) {
   return engine;
 }
 
-Nanos wait_for(const EngineView& engine, std::int64_t count) {
-  const std::vector<EngineView> engines{engine};
-  return ends_of_few({engines, kOnly}, Tier::kWithinShare, {}, count);
+Nanos wait_for(const EngineView& engine, std::int64_t count, const Work& before = {}) {
+  return sequences_wait({&engine, before}, Tier::kWithinShare, count);
 }
 
 // Tokens that each stream produces in `time`, by the law.
@@ -75,36 +74,45 @@ TEST(Ends, KnownLengthsEndOneAfterAnother) {
   }
 }
 
+std::vector<Stream> random_streams(Prng& prng) {
+  std::vector<Stream> streams;
+  for (std::int64_t i = prng.between(4, 16); i > 0; --i) {
+    domain::LengthForecast forecast;
+    for (Tokens& length : forecast.lengths) length = Tokens(prng.between(2, 400));
+    std::ranges::sort(forecast.lengths);
+    streams.push_back({forecast, 1});
+  }
+  return streams;
+}
+
+// How many have ended once each has produced `tokens` more, of lengths drawn from the forecasts.
+std::int64_t ended(const std::vector<Stream>& streams, std::int64_t tokens, Prng& prng) {
+  return std::ranges::count_if(streams, [&](const Stream& stream) {
+    return stream.forecast.lengths[prng.below(8)].value() - 1 <= tokens;
+  });
+}
+
 // Law: where lengths are only forecast, at least nine in ten draws from the forecasts have so many
 // ends by then, and the time is not one by which many more have come.
-// NOLINTNEXTLINE(readability-function-size): one world after another.
 TEST(Ends, ForecastLengthsHaveEndedWithNineInTen) {
   Prng prng(72);
-  std::int64_t draws = 0;
+  constexpr int kWorlds = 60;
+  constexpr int kDraws = 200;
   std::int64_t kept = 0;
   std::int64_t too_many = 0;
-  for (int world = 0; world < 60; ++world) {
-    std::vector<Stream> streams;
-    for (std::int64_t i = prng.between(4, 16); i > 0; --i) {
-      domain::LengthForecast forecast;
-      for (Tokens& length : forecast.lengths) length = Tokens(prng.between(2, 400));
-      std::ranges::sort(forecast.lengths);
-      streams.push_back({forecast, 1});
-    }
+  for (int world = 0; world < kWorlds; ++world) {
+    const std::vector<Stream> streams = random_streams(prng);
     const EngineView engine = engine_with(streams);
     const auto count = prng.between(1, static_cast<std::int64_t>(streams.size()) / 2);
     const std::int64_t tokens = tokens_in(engine, wait_for(engine, count));
-    for (int draw = 0; draw < 200; ++draw) {
-      const auto ended = std::ranges::count_if(streams, [&](const Stream& stream) {
-        return stream.forecast.lengths[prng.below(8)].value() - 1 <= tokens;
-      });
-      draws += 1;
-      kept += ended >= count ? 1 : 0;
-      too_many += ended >= count + 5 ? 1 : 0;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      const std::int64_t ends = ended(streams, tokens, prng);
+      kept += ends >= count ? 1 : 0;
+      too_many += ends >= count + 5 ? 1 : 0;
     }
   }
-  EXPECT_GE(kept * 100, draws * 88);
-  EXPECT_LE(too_many * 100, draws * 25);
+  EXPECT_GE(kept * 100, kWorlds * kDraws * 88);
+  EXPECT_LE(too_many * 100, kWorlds * kDraws * 25);
 }
 
 // Law: a stream past the longest length of its forecast counts as ended when remaining() says so,
@@ -119,16 +127,36 @@ TEST(Ends, StreamsPastTheirForecastAndThoseGivenUp) {
   EXPECT_LE(wait_for(engine, 1), units::milliseconds(1));
 }
 
-// Law: prompts that are in line, or are said to come before, are computed first.
+// Law: prompts that come before are computed before streams go on.
 TEST(Ends, PromptsInFrontDelayEveryEnd) {
   const EngineView engine = engine_with({{cost::certain(Tokens(100)), 1}});
-  const std::vector<EngineView> engines{engine};
-  const Work queued = prefill_work(Tokens(2'000), Tokens(2'000));
-  const Nanos without = ends_of_few({engines, kOnly}, Tier::kWithinShare, {}, 1);
-  const Nanos with = ends_of_few({engines, kOnly}, Tier::kWithinShare, queued, 1);
-  const Nanos prefill = engine.prefill_time(engine.load(Tier::kWithinShare), queued);
-  EXPECT_GE(with - without, prefill - prefill / 16);
-  EXPECT_LE(with - without, prefill + prefill / 16);
+  const Work before = prefill_work(Tokens(2'000), Tokens(2'000));
+  const Nanos later = wait_for(engine, 1, before) - wait_for(engine, 1);
+  const Nanos prefill = engine.prefill_time(engine.load(Tier::kWithinShare), before);
+  EXPECT_GE(later, prefill - prefill / 16);
+  EXPECT_LE(later, prefill + prefill / 16);
+}
+
+// Law: sequences of several engines end at the pace of each, and those that end first are counted
+// first, wherever they run.
+TEST(Ends, SeveralEnginesShareTheCount) {
+  const EngineView one =
+      engine_with({{cost::certain(Tokens(11)), 1}, {cost::certain(Tokens(301)), 1}});
+  const EngineView other = engine_with({{cost::certain(Tokens(101)), 1}});
+  const Runner both[] = {{&one, {}}, {&other, {}}};
+  const std::pair<const EngineView*, std::int64_t> ends[] = {
+      {&one, 10}, {&other, 100}, {&one, 300}};
+  for (std::int64_t k = 1; k <= 3; ++k) {
+    const auto& [engine, rest] = ends[k - 1];
+    const auto tokens = tokens_in(*engine, ends_of_few(both, Tier::kWithinShare, k));
+    EXPECT_GE(tokens, rest);
+    EXPECT_LE(tokens, rest + rest / 32 + 1);
+  }
+}
+
+// Law: no wait for nothing.
+TEST(Ends, NothingIsNotWaitedFor) {
+  EXPECT_EQ(wait_for(engine_with({{cost::certain(Tokens(10)), 1}}), 0), Nanos(0));
 }
 
 // Law: no more can end than run.

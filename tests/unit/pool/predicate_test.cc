@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cost/kv_law.h"
+#include "pool/admission/ends.h"
 #include "pool_env.h"
 
 namespace tidegate::pool::testing {
@@ -183,7 +184,7 @@ TEST(Predicate, WhoIsSentAheadWaitsForAnEnd) {
   engine.produce(add(stream, 1'000'000'000), Tokens(1), Instant(0));
   add(prompt, 5'000'000'000);
   const domain::Request newcomer = request(3, 10, 10);
-  const Nanos end = sequences_drain(engine, domain::Tier::kWithinShare, 1);
+  const Nanos end = sequences_wait({&engine, {}}, domain::Tier::kWithinShare, 1);
   const Nanos own = engine.prefill_time(engine.load(domain::Tier::kWithinShare),
                                         prefill_work(Tokens(10), Tokens(10)));
   const auto fits = [&](Nanos due) {
