@@ -121,6 +121,9 @@ SlotIndex PoolScheduler::enter(const Request& request, const Reservation& reserv
   } else if (accounts_[entry.tenant].guarantee(request, now_, entry.reservation)) {
     entry.band = Band::kGuaranteed;
   }
+  if (entry.band != Band::kBestEffort && request.promise.token_pace > Nanos(0)) {
+    models_[entry.model].expected_pace.see(request.promise.token_pace, now_);
+  }
   join_lane(slot);
   entry.surplus = above_price(slot);
   return slot;

@@ -22,6 +22,7 @@
 #include "domain/decision.h"
 #include "domain/event.h"
 #include "pool/admission/expectation.h"
+#include "pool/admission/expected_pace.h"
 #include "pool/admission/limits.h"
 #include "pool/admission/predicate.h"
 #include "pool/admission/shadow_price.h"
@@ -75,6 +76,7 @@ class PoolScheduler final : public Scheduler {
     std::uint64_t announce_turn = 0;
     std::size_t sample_turn = 0;
     ShadowPrice price;
+    ExpectedPace expected_pace;
   };
   struct Refusal {
     domain::Outcome outcome = domain::Outcome::kRejectedCapacity;
@@ -116,6 +118,7 @@ class PoolScheduler final : public Scheduler {
 
   // Release (release.cc).
   Ask ask_for(SlotIndex slot) const;
+  void expect_pace(const Entry& entry, Ask& ask) const;
   OrderKey order_key(const Entry& entry) const;
   void join_lane(SlotIndex slot);
   SlotIndex next_that_can_run(std::span<const EngineIndex> engines);

@@ -45,10 +45,36 @@ void PoolScheduler::join_lane(SlotIndex slot) {
 
 Ask PoolScheduler::ask_for(SlotIndex slot) const {
   const Entry& entry = table_[slot];
-  return {.request = &entry.request,
+  Ask ask{.request = &entry.request,
           .tier = room_.tier(entry.lane),
           .key = entry.key,
           .entitled = !accounts_[entry.tenant].at_in_flight_limit()};
+  expect_pace(entry, ask);
+  return ask;
+}
+
+// The pace that the model's next requests will want is kept, unless so many engines have room for
+// it that one of them may be filled by whoever is content with less. From a look at some of them.
+// O(kLooks).
+void PoolScheduler::expect_pace(const Entry& entry, Ask& ask) const {
+  constexpr std::size_t kLooks = 8;
+  constexpr int kEnough = 2;
+  const Model& model = models_[entry.model];
+  const Nanos pace = model.expected_pace.at(now_);
+  const Nanos own = entry.request.promise.token_pace;
+  if (pace == Nanos::max() || (own > Nanos(0) && own <= pace)) return;
+  int with_room = 0;
+  const std::size_t all = model.engines.size();
+  const std::size_t first = entry.request.id.value() % std::max<std::size_t>(1, all);
+  for (std::size_t i = 0; i < std::min(kLooks, all); ++i) {
+    const EngineView& engine = engines_[model.engines[(first + i) % all]];
+    const bool taken = engine.load(domain::Tier::kWithinShare).promised_pace <= pace;
+    if (!engine.ready() || taken) continue;
+    if (!keeps_pace(engine, config_.policy, domain::Tier::kWithinShare, pace)) continue;
+    if (++with_room == kEnough) return;
+  }
+  ask.expected_pace = pace;
+  ask.expected_elsewhere = with_room > 0;
 }
 
 Expectation PoolScheduler::expectation(SlotIndex slot) const {

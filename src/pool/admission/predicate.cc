@@ -21,6 +21,17 @@ Verdict failed(Part part, Reason reason, Resource full, Nanos drains_in) {
   return {.part = part, .reason = reason, .full = full, .drains_in = std::max(Nanos(1), drains_in)};
 }
 
+// A step with so many sequences, as many as can run, and so much KV, with the least prefill that
+// steps are planned with.
+Nanos step_with(const EngineView& engine, const PoolPolicy& policy, std::int64_t sequences,
+                Tokens kv) {
+  const domain::EngineLimits& limits = engine.spec().limits;
+  cost::StepShape shape{.decodes = std::min(sequences, limits.max_sequences),
+                        .kv_tokens = kv.value()};
+  shape.add_chunk(Tokens(0), std::min(policy.chunk_floor, limits.max_step_tokens));
+  return engine.law().guarded(shape);
+}
+
 // Everything about one engine that the parts share.
 struct Situation {
   const Ask& ask;
@@ -42,14 +53,13 @@ struct Situation {
     work += own;
     return std::max(finish(work), now + sequence_wait + engine.prefill_time(load, own));
   }
-  // A step at the predicted peak with the least prefill that steps are planned with.
-  Nanos peak_step(Tokens peak_tokens) const {
-    const std::int64_t decodes = std::min(load.sequences + 1, engine.spec().limits.max_sequences);
-    cost::StepShape shape{.decodes = decodes, .kv_tokens = peak_tokens.value()};
-    shape.add_chunk(Tokens(0), std::min(policy.chunk_floor, engine.spec().limits.max_step_tokens));
-    return engine.law().guarded(shape);
-  }
+  Nanos peak_step(Tokens peak_tokens) const;
 };
+
+// A step at the predicted peak.
+Nanos Situation::peak_step(Tokens peak_tokens) const {
+  return step_with(engine, policy, load.sequences + 1, peak_tokens);
+}
 
 // Sequences that have to end before one more can run.
 std::int64_t beyond(const EngineView& engine, const Load& load) {
@@ -102,11 +112,20 @@ std::optional<Verdict> memory(Situation& s) {
                 memory_drain(s.engine, tier, s.peak - capacity));
 }
 
+// Best effort that makes way for whoever comes keeps no pace for it.
+bool keeps_expected_pace(const Situation& s) {
+  const Nanos pace = s.ask.expected_pace;
+  if (pace == Nanos::max()) return false;
+  if (!s.engine.gates(s.ask.tier, domain::Tier::kWithinShare)) return false;
+  return !s.ask.expected_elsewhere || keeps_pace(s.engine, s.policy, s.ask.tier, pace);
+}
+
 // Part 3. The peak of part 4 may be an upper bound; a failure is confirmed with the exact one.
 std::optional<Verdict> pace(const Situation& s) {
   Nanos tightest = s.load.promised_pace;
   const Nanos own = s.ask.request->promise.token_pace;
   if (own > Nanos(0) && !s.ask.request->promise.best_effort()) tightest = std::min(tightest, own);
+  if (keeps_expected_pace(s)) tightest = std::min(tightest, s.ask.expected_pace);
   if (tightest == Nanos::max()) return std::nullopt;
   const Nanos limit = units::scaled(tightest, s.policy.pace_share);
   if (s.peak_step(s.peak) <= limit) return std::nullopt;
@@ -162,6 +181,15 @@ std::optional<Verdict> on_time(const Situation& s) {
 }
 
 }  // namespace
+
+bool keeps_pace(const EngineView& engine, const PoolPolicy& policy, domain::Tier tier, Nanos pace) {
+  const Nanos limit = units::scaled(pace, policy.pace_share);
+  const std::int64_t sequences = engine.load(tier).sequences;
+  const auto keeps = [&](Tokens enough) {
+    return step_with(engine, policy, sequences, engine.peak(tier, nullptr, enough)) <= limit;
+  };
+  return keeps(engine.capacity()) || keeps(Tokens(0));
+}
 
 Nanos sequences_drain(const EngineView& engine, domain::Tier tier, std::int64_t count) {
   return engine.load(tier).end_distance * std::max<std::int64_t>(0, count);

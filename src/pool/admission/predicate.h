@@ -4,8 +4,9 @@
 //
 // Parts: (1) the first token is on time behind the work ahead, and nobody behind loses its slack;
 // (2) the second token is on time; (3) at the predicted peak, with the planned prefill in each
-// step, the tightest promised pace still holds; (4) the predicted KV peak and the sequences fit,
-// promised but unstarted requests included; (5) the tenant may have it.
+// step, the tightest promised pace still holds, and one that is expected to be wanted (ADR 0012);
+// (4) the predicted KV peak and the sequences fit, promised but unstarted requests included; (5)
+// the tenant may have it.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,10 @@ struct Ask {
   domain::Tier tier = domain::Tier::kWithinShare;
   OrderKey key;          // its due is when the first token is needed at the latest
   bool entitled = true;  // part 5, which is the tenant's and not the engine's
+  // A pace that part 3 keeps too, for those who may come next; where another engine has room for
+  // them, not on one that is too slow for them already.
+  units::Nanos expected_pace = units::Nanos::max();
+  bool expected_elsewhere = false;
 };
 
 struct Verdict {
@@ -53,6 +58,10 @@ units::Instant hopeless_after(const Ask& ask, const EngineView& engine);
 // model. O(prefilling), or O(pledges log pledges) when KV is nearly full.
 Verdict feasible(const Ask& ask, const EngineView& engine, const PoolPolicy& policy,
                  units::Instant now);
+
+// Does a step at the predicted peak of what gates `tier` keep the pace? O(pledges) at most.
+bool keeps_pace(const EngineView& engine, const PoolPolicy& policy, domain::Tier tier,
+                units::Nanos pace);
 
 // Mean time until `count` of the sequences that gate `tier` have ended, and until they have given
 // back `tokens` of KV, ends taken as evenly staggered: hints for who is refused, and which engine
