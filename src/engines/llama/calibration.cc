@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "units/check.h"
+#include "units/integer.h"
 
 namespace tidegate::engines::llama {
 namespace {
@@ -34,6 +35,7 @@ class Series {
 
   Trials measure() {
     essential();
+    choose_tile();
     choose_fill();
     for (const std::int32_t context : {kShort, kLong}) {
       forget(1);
@@ -76,6 +78,32 @@ class Series {
   }
 
   std::int32_t sequences() const { return static_cast<std::int32_t>(held_.size()); }
+
+  // How much longer attention takes row by row than in a tile, from three quarters of a tile behind
+  // a context, as they are and filled up. One more token takes its part of a whole tile at most.
+  void choose_tile() {
+    constexpr std::int32_t kRows = kChunkTile * 3 / 4;
+    const std::int32_t context = held_[0];
+    const std::int32_t other = std::min(1, sequences() - 1);
+    if (context < kLong || fitting(0, kChunkTile, 0) < kChunkTile || !open()) return;
+    const std::vector<TrialRow> rows{{0, context, kRows, false}};
+    const std::vector<TrialRow> tile{{other, 0, kChunkTile, false}};
+    RowFill filled = fill_;
+    filled.attention_per_token = 0;
+    const units::Nanos row_by_row = best_of_two(rows, fill_);
+    const units::Nanos in_a_tile = best_of_two(rows, filled);
+    const units::Nanos token = best_of_two(tile, fill_) / kChunkTile;
+    if (other == 0) held_[0] = kChunkTile;
+    const units::Nanos longer = row_by_row - in_a_tile + token * (kChunkTile - kRows);
+    if (broken_ || longer * 100 <= row_by_row * kGainPercent) return;
+    fill_.attention_per_token = units::multiply_divide(std::int64_t{kRows} * (context + kRows / 2),
+                                                       token.value(), longer.value());
+  }
+
+  units::Nanos best_of_two(const std::vector<TrialRow>& rows, const RowFill& fill) {
+    const units::Nanos once = time_of(rows, fill);
+    return std::min(once, time_of(rows, fill));
+  }
 
   // Whoever has fewer rows left over than gain from being filled up gains less.
   void choose_fill() {

@@ -47,39 +47,73 @@ void StepRunner::add(Token token, std::int32_t position, std::int32_t sequence, 
   batch_.logits[i] = output ? 1 : 0;
 }
 
-void StepRunner::note(const Run& run) {
-  runs_ += 1;
-  if (run.count == 1) return;
-  chunks_ += 1;
-  chunk_ = run;
+// The run's tokens at positions [begin, end).
+void StepRunner::add(std::size_t run, std::int32_t begin, std::int32_t end,
+                     const RunTokens& tokens) {
+  Run& of = runs_[run];
+  const std::span<const Token> span = tokens(run);
+  TIDEGATE_CHECK(static_cast<std::int32_t>(span.size()) == of.count);
+  for (std::int32_t at = begin; at < end; ++at) {
+    const Token token = span[static_cast<std::size_t>(at - of.from)];
+    add(token, at, of.sequence, of.output && at + 1 == of.end());
+  }
+  of.last_at = batch_.n_tokens - 1;
 }
 
-// Without a common pool llama.cpp computes the first token of every sequence in one pass over the
-// weights and the rest of a chunk in a second one (llama-batch.cpp, split_equal). The first is
-// filled up with sequences that hold nothing else, the second with tokens behind the chunk, which
-// none of the chunk's own looks at.
-void StepRunner::fill_up(const SlotMemory::Spare& spare) {
-  if (share_ == 0) return;
-  const std::int32_t across = runs_ > 1 ? fill_.beside(runs_) : 0;
-  if (spare.first == runs_ && across <= spare.count) {
-    for (std::int32_t i = 0; i < across; ++i) fillers_.push_back({runs_ + i, 0, 1});
-  }
-  if (chunks_ == 1) {
-    const std::int32_t behind = fill_.behind(runs_ > 1 ? chunk_.count - 1 : chunk_.count);
-    if (behind > 0 && chunk_.end + behind <= share_) {
-      fillers_.push_back({chunk_.sequence, chunk_.end, behind});
+// Beside a single token there is a pass that takes one of every run.
+bool StepRunner::one_pass_for_all() const {
+  return runs_.size() > 1 &&
+         std::any_of(runs_.begin(), runs_.end(), [](const Run& run) { return run.count == 1; });
+}
+
+// Without a common pool llama.cpp computes in one pass over the weights as many tokens of each
+// sequence as the shortest of them has, and takes sequences in the order of the batch as long as
+// each is the next number (llama-batch.cpp, split_equal). So a token of every run comes first, by
+// rising numbers, and then the rest of the chunks by falling ones: each has a pass of its own.
+// Chunks that shared one would be cut to the shortest, which leaves attention less than a tile.
+void StepRunner::lay_out(const RunTokens& tokens) {
+  batch_.n_tokens = 0;
+  const bool first = one_pass_for_all();
+  if (share_ == 0 || first) {
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      add(i, runs_[i].from, share_ == 0 ? runs_[i].end() : runs_[i].from + 1, tokens);
     }
   }
-  std::int32_t count = 0;
-  for (const Run& run : fillers_) count += run.count;
-  if (batch_.n_tokens + count > max_step_tokens_) fillers_.clear();
-  for (const Run& run : fillers_) {
-    for (std::int32_t i = 0; i < run.count; ++i) add(0, run.end + i, run.sequence, false);
+  if (share_ == 0) return;
+  for (std::size_t i = runs_.size(); i-- > 0;) {
+    const std::int32_t begin = runs_[i].from + (first ? 1 : 0);
+    if (begin < runs_[i].end()) add(i, begin, runs_[i].end(), tokens);
   }
+}
+
+// Passes are filled up: the one for all with sequences that hold nothing else, a chunk's with
+// tokens behind it, which none of the chunk's own looks at.
+void StepRunner::fill_up(const SlotMemory::Spare& spare) {
+  if (share_ == 0) return;
+  const bool first = one_pass_for_all();
+  const auto count = static_cast<std::int32_t>(runs_.size());
+  const std::int32_t across = first ? fill_.beside(count) : 0;
+  if (spare.first == count && across <= spare.count) {
+    for (std::int32_t i = 0; i < across; ++i) fill_up({.sequence = count + i, .count = 1});
+  }
+  for (const Run& run : runs_) {
+    const std::int32_t rows = first ? run.count - 1 : run.count;
+    if (run.count == 1) continue;
+    const std::int32_t behind = fill_.behind(rows, run.end() - rows);
+    if (run.end() + behind > share_) continue;
+    fill_up({.sequence = run.sequence, .from = run.end(), .count = behind});
+  }
+}
+
+// Where the step has room for it.
+void StepRunner::fill_up(const Run& filler) {
+  if (filler.count == 0 || batch_.n_tokens + filler.count > max_step_tokens_) return;
+  for (std::int32_t at = filler.from; at < filler.end(); ++at) add(0, at, filler.sequence, false);
+  fillers_.push_back(filler);
 }
 
 void StepRunner::drop_fillers() {
-  for (const Run& run : fillers_) llama_memory_seq_rm(memory_, run.sequence, run.end, -1);
+  for (const Run& run : fillers_) llama_memory_seq_rm(memory_, run.sequence, run.from, -1);
   fillers_.clear();
 }
 
@@ -91,12 +125,6 @@ StepStatus StepRunner::decode(const SlotMemory::Spare& spare) {
   return status;
 }
 
-void StepRunner::begin() {
-  batch_.n_tokens = 0;
-  runs_ = 0;
-  chunks_ = 0;
-}
-
 void StepRunner::sort_rows(const batch::StepPlan& plan) {
   order_.resize(plan.rows.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
@@ -106,21 +134,18 @@ void StepRunner::sort_rows(const batch::StepPlan& plan) {
 }
 
 StepStatus StepRunner::compute(const batch::StepPlan& plan, const TokenSource& tokens) {
-  begin();
-  outputs_.resize(plan.rows.size());
   sort_rows(plan);
+  runs_.clear();
   for (const std::size_t index : order_) {
     const batch::Row& row = plan.rows[index];
-    const std::span<const Token> span = tokens(row);
-    const std::int32_t sequence = slots_->sequence(row.slot);
-    TIDEGATE_CHECK(static_cast<std::int64_t>(span.size()) == row.count.value());
-    for (std::size_t i = 0; i < span.size(); ++i) {
-      const bool last = i + 1 == span.size();
-      add(span[i], cells(row.from) + static_cast<std::int32_t>(i), sequence, last && row.samples);
-    }
-    outputs_[index] = batch_.n_tokens - 1;
-    note({sequence, cells(row.from) + cells(row.count), cells(row.count)});
+    runs_.push_back({.sequence = slots_->sequence(row.slot),
+                     .from = cells(row.from),
+                     .count = cells(row.count),
+                     .output = row.samples});
   }
+  lay_out([&](std::size_t run) { return tokens(plan.rows[order_[run]]); });
+  outputs_.resize(plan.rows.size());
+  for (std::size_t i = 0; i < runs_.size(); ++i) outputs_[order_[i]] = runs_[i].last_at;
   return decode(slots_->spare());
 }
 
@@ -135,22 +160,28 @@ units::Nanos StepRunner::trial(const std::vector<TrialRow>& rows, const RowFill&
   fill_ = fill;
   const std::int32_t vocabulary =
       llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(context_)));
-  begin();
-  std::vector<std::int32_t> drawn;
+  runs_.clear();
   for (const TrialRow& row : rows) {
     llama_memory_seq_rm(memory_, row.sequence, row.from, -1);
-    for (std::int32_t i = 0; i < row.count; ++i) {
-      const std::int32_t at = row.from + i;
-      add((at * 97 + row.sequence * 31) % vocabulary, at, row.sequence, row.decode);
-    }
-    if (row.decode) drawn.push_back(batch_.n_tokens - 1);
-    note({row.sequence, row.from + row.count, row.count});
+    runs_.push_back({row.sequence, row.from, row.count, row.decode});
   }
-  const SlotMemory::Spare spare = runs_ > 1 ? empty_behind(runs_) : SlotMemory::Spare{};
+  lay_out([&](std::size_t run) {
+    const Run& of = runs_[run];
+    made_up_.resize(static_cast<std::size_t>(of.count));
+    for (std::int32_t i = 0; i < of.count; ++i) {
+      made_up_[static_cast<std::size_t>(i)] = ((of.from + i) * 97 + of.sequence * 31) % vocabulary;
+    }
+    return std::span<const Token>(made_up_);
+  });
+  const SlotMemory::Spare spare = runs_.size() > 1
+                                      ? empty_behind(static_cast<std::int32_t>(runs_.size()))
+                                      : SlotMemory::Spare{};
   const SamplerHandle greedy(llama_sampler_init_greedy());
   const units::Instant start = now();
   if (decode(spare) != StepStatus::kDone) return units::Nanos(0);
-  for (const std::int32_t output : drawn) llama_sampler_sample(greedy.get(), context_, output);
+  for (const Run& run : runs_) {
+    if (run.output) llama_sampler_sample(greedy.get(), context_, run.last_at);
+  }
   return std::max(units::Nanos(1), now() - start);
 }
 

@@ -61,20 +61,25 @@ class StepRunner {
   // Tokens of one sequence, as many as follow each other in a step.
   struct Run {
     std::int32_t sequence = 0;
-    std::int32_t end = 0;  // position behind the last
+    std::int32_t from = 0;  // position of the first
     std::int32_t count = 0;
-  };
+    bool output = false;       // logits of the last
+    std::int32_t last_at = 0;  // where the last is in the batch
 
+    std::int32_t end() const { return from + count; }
+  };
+  // The tokens of the run with that index. The span is read before the next call.
+  using RunTokens = std::function<std::span<const Token>(std::size_t run)>;
+
+  void lay_out(const RunTokens& tokens);
+  void add(std::size_t run, std::int32_t begin, std::int32_t end, const RunTokens& tokens);
   void add(Token token, std::int32_t position, std::int32_t sequence, bool output);
-  void begin();
-  void note(const Run& run);
+  bool one_pass_for_all() const;
   SlotMemory::Spare empty_behind(std::int32_t rows);
   StepStatus decode(const SlotMemory::Spare& spare);
   void fill_up(const SlotMemory::Spare& spare);
+  void fill_up(const Run& filler);
   void drop_fillers();
-  // In the order of their sequences: where each has KV memory of its own, llama.cpp computes
-  // neighbours in one pass over the weights and begins another wherever the next row's sequence is
-  // not the next number (llama-batch.cpp, split_equal).
   void sort_rows(const batch::StepPlan& plan);
 
   llama_context* context_;
@@ -86,11 +91,9 @@ class StepRunner {
   std::int32_t max_step_tokens_;
   std::int32_t share_;  // cells of one sequence; 0: one pool
   RowFill fill_;
-  // Of the step that is being put together.
-  std::int32_t runs_ = 0;
-  std::int32_t chunks_ = 0;   // runs of more than one token
-  Run chunk_;                 // the last of them
-  std::vector<Run> fillers_;  // added behind what `end` and `sequence` say
+  std::vector<Run> runs_;     // of the step that is being put together, by sequence
+  std::vector<Run> fillers_;  // added behind all of them
+  std::vector<Token> made_up_;
 };
 
 }  // namespace tidegate::engines::llama

@@ -151,7 +151,7 @@ Bed::Bed(const Options& o) : step_time_(o.step_time) {
   spec_.law.base_fs = 100'000'000'000;
   spec_.law.per_token_fs[2] = 150'000'000'000;
   spec_.calibrated = true;
-  life_->serve(spec_, RowFill{o.fill_from}, recorder_);
+  life_->serve(spec_, o.fill, recorder_);
 }
 
 void Bed::submit(const Ask& ask) {

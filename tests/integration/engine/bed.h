@@ -15,6 +15,7 @@
 #include "engines/llama/life.h"
 #include "engines/llama/llama_tokenizer.h"
 #include "engines/llama/model.h"
+#include "engines/llama/row_fill.h"
 
 namespace tidegate::engines::llama {
 
@@ -87,7 +88,7 @@ class Bed {
     std::int32_t max_step_tokens = 128;
     std::int32_t cached_tokens = 512;  // beside kv_tokens where each sequence has a share of them
     bool kv_unified = false;
-    std::int32_t fill_from = 2;  // rows left over from which they are filled up
+    RowFill fill{.least = 2, .attention_per_token = 1};  // whenever anything can be filled up
     // A clock for the life instead of the real one: every step takes this long, and no time passes
     // beside steps. 0: the real one.
     units::Nanos step_time{0};

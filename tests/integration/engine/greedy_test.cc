@@ -67,6 +67,24 @@ TEST_P(Greedy, GapsChangeNothing) {
   }
 }
 
+// Chunks of several prompts in one step, beside streams and without any, each give what they give
+// alone, whatever their lengths are next to the kernels' tiles.
+TEST_P(Greedy, ChunksSideBySideEqualEachAlone) {
+  Bed bed(with({.max_sequences = 4, .kv_tokens = 4096, .max_step_tokens = 512}));
+  std::vector<std::shared_ptr<Generation>> works;
+  for (const int questions : {1, 2, 5, 8, 3, 13, 1, 4}) {
+    std::string all;
+    for (int i = 0; i < questions; ++i) all += kQuestions[static_cast<std::size_t>(i) % 6] + " ";
+    works.push_back(greedy(prompt_of(all)));
+    bed.submit({.request = works.size(), .work = works.back(), .max_output = 20});
+  }
+  bed.run();
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    SCOPED_TRACE("request " + std::to_string(i + 1));
+    expect_plain(bed.story(i + 1), *works[i], 20);
+  }
+}
+
 constexpr const char* kPreamble =
     "Here is what I know. A gate lets boats in, one after another, in a good order. The harbor has "
     "room for a few of them only. A boat that cannot be let in today is told so early. Now: ";

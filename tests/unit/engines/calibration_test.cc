@@ -153,6 +153,28 @@ TEST(Calibration, FillsUpRowsWhereThatIsFaster) {
   }
 }
 
+// How much attention row by row takes as long as one more token is found to within a tenth, where
+// chunks of less than a tile take their rows one by one; where none do, it is never worth a token.
+TEST(Calibration, FindsWhatATileOfAttentionIsWorth) {
+  constexpr std::int64_t kRowByRowNs = 3'000;  // for each row and token before it
+  const auto found = [](std::int64_t row_by_row_ns) {
+    const TrialRunner run = [&](const std::vector<TrialRow>& rows, const RowFill& fill) {
+      const TrialRow& row = rows.front();
+      const std::int32_t behind = rows.size() > 1 ? 0 : fill.behind(row.count, row.from);
+      const std::int32_t count = row.count + behind;
+      units::Nanos time = cost::predict(kStraight, shape(0, 0, count));
+      if (count < kChunkTile)
+        time += units::Nanos(row_by_row_ns) * count * (row.from + row.count / 2);
+      return time;
+    };
+    return run_trials(kLimits, units::seconds(30), run).fill.attention_per_token;
+  };
+  const units::Nanos token = cost::predict(kStraight, shape(0, 0, kChunkTile)) / kChunkTile;
+  const double expected = static_cast<double>(token.value()) / static_cast<double>(kRowByRowNs);
+  EXPECT_NEAR(static_cast<double>(found(kRowByRowNs)), expected, expected / 10);
+  EXPECT_EQ(found(0), RowFill::kNeverTiled);
+}
+
 // A step larger than any that was measured costs at least as much as the largest measured one.
 TEST(Calibration, DoesNotMakeUnmeasuredStepsFree) {
   std::vector<fitting::Sample> samples;
