@@ -37,6 +37,9 @@ struct BatchConfig {
   // prompt's last and where the engine's own limit is less.
   units::Tokens chunk_tile{16};
   units::Tokens min_chunk{16};  // the oldest unfinished prompt gets up to this much in every step
+  // A chunk leaves no less than this of a prompt, unless it is a single tile beside streams: where
+  // a shorter last chunk takes the engine disproportionately long. At most a tile.
+  units::Tokens least_rest{1};
   // Prompts computed side by side, beyond those that are due before one of them.
   std::int64_t max_partial_prefills = 4;
   // Of a step's prefill time, for one prompt when others wait: without a promise, and with one.

@@ -360,7 +360,11 @@ Tokens Composer::affordable(const Sequence& sequence, Tokens context, Nanos budg
   const Tokens chunk = core_.law.largest_chunk(shape_, context, budget, limit);
   if (chunk == pending) return chunk;
   if (chunk.value() == 0 && shape_.empty()) return std::min(limit, core_.config.min_chunk);
-  // The engine's own limit may be less than a tile, or no multiple of one.
+  return with_rest(in_tiles(chunk, context, limit), pending);
+}
+
+// The engine's own limit may be less than a tile, or no multiple of one.
+Tokens Composer::in_tiles(Tokens chunk, Tokens context, Tokens limit) const {
   const std::int64_t tile = core_.config.chunk_tile.value();
   if (chunk == limit || chunk.value() == 0) return chunk;
   if (chunk.value() < tile) return whole_tile_or(chunk, context, limit);
@@ -375,6 +379,15 @@ Tokens Composer::whole_tile_or(Tokens chunk, Tokens context, Tokens limit) const
   cost::StepShape with_tile = shape_;
   with_tile.add_chunk(context, tile);
   return core_.law.guarded(with_tile) <= budget_.hard ? tile : chunk;
+}
+
+// A rest that would be too short gets a tile of the chunk's, if that keeps one itself; else it goes
+// along where no stream waits for the end of the step.
+Tokens Composer::with_rest(Tokens chunk, Tokens pending) const {
+  const Tokens tile = core_.config.chunk_tile;
+  if (chunk.value() == 0 || pending - chunk >= core_.config.least_rest) return chunk;
+  if (chunk >= tile * 2) return chunk - tile;
+  return shape_.decodes == 0 && pending <= Tokens(tokens_left_) ? pending : chunk;
 }
 
 void Composer::take_back(Sequence& sequence) {

@@ -72,8 +72,10 @@ class Composer final : public StepPolicy {
   bool may_be_partial(const Sequence& sequence) const;
   units::Tokens affordable(const Sequence& sequence, units::Tokens context,
                            units::Nanos budget) const;
+  units::Tokens in_tiles(units::Tokens chunk, units::Tokens context, units::Tokens limit) const;
   units::Tokens whole_tile_or(units::Tokens chunk, units::Tokens context,
                               units::Tokens limit) const;
+  units::Tokens with_rest(units::Tokens chunk, units::Tokens pending) const;
   bool give(Index index, units::Nanos budget);
   void take_back(Sequence& sequence);
   void take(Sequence& sequence, units::Tokens chunk);

@@ -23,6 +23,7 @@ Core::Core(const BatchConfig& given)
       prefill_cap(given.spec.limits.max_step_tokens.value()) {
   TIDEGATE_CHECK(given.spec.limits.max_step_tokens.value() > 0 && given.max_waiting > 0);
   TIDEGATE_CHECK(given.chunk_tile.value() > 0 && given.min_chunk.value() > 0);
+  TIDEGATE_CHECK(given.least_rest <= given.chunk_tile);
   TIDEGATE_CHECK(given.drip_interval > 0 && given.forecast_refresh > 0);
   const auto running = static_cast<std::size_t>(given.spec.limits.max_sequences);
   const auto slots = static_cast<std::size_t>(kv.slots());

@@ -19,7 +19,8 @@ struct Retention {
 
 // Without a pool for all sequences cached prompts are kept beside the memory that sequences run in.
 // A chunk is whole tiles of attention; where its first token is computed in another pass, a filler
-// takes its place (row_fill.h).
+// takes its place (row_fill.h). Fewer rows than a tile are not attended to by tiles (ggml-cpu,
+// ops.cpp, use_tiled), so that the last of a prompt is at least one, too.
 inline batch::BatchConfig batching(const domain::EngineSpec& spec, const Retention& retention) {
   batch::BatchConfig config;
   config.spec = spec;
@@ -27,6 +28,7 @@ inline batch::BatchConfig batching(const domain::EngineSpec& spec, const Retenti
   config.max_retained = retention.blocks;
   config.chunk_tile = std::min(units::Tokens(kChunkTile), spec.limits.max_step_tokens);
   config.min_chunk = config.chunk_tile;
+  config.least_rest = config.chunk_tile;
   return config;
 }
 

@@ -37,6 +37,7 @@ class Series {
     essential();
     choose_tile();
     choose_fill();
+    short_prompts();
     for (const std::int32_t context : {kShort, kLong}) {
       forget(1);
       for (const std::int32_t n : kWidths) {
@@ -55,6 +56,7 @@ class Series {
   // Filling up has to gain that much, in percent, to be more than noise.
   static constexpr std::int64_t kGainPercent = 3;
 
+  static constexpr std::array<std::int32_t, 2> kLessThanATile{32, 48};
   static constexpr std::int32_t kShort = 64;
   static constexpr std::int32_t kLong = 384;
 
@@ -124,6 +126,16 @@ class Series {
       filled = std::min(filled, time_of(decode_rows(rows), RowFill{rows}));
     }
     return !broken_ && filled * 100 <= plain * (100 - kGainPercent);
+  }
+
+  // Prompts of less than a tile, which take another way through attention than all other chunks.
+  void short_prompts() {
+    const std::int32_t sequence = std::min(1, sequences() - 1);
+    for (const std::int32_t tokens : kLessThanATile) {
+      if (!open()) return;
+      forget(sequence);
+      chunk(sequence, tokens);
+    }
   }
 
   bool open() const { return !broken_ && spent_ < budget_; }

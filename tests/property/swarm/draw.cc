@@ -157,6 +157,7 @@ batch::BatchConfig draw_batch(Prng& prng, const domain::EngineSpec& spec) {
   config.believed_recovery = draw_limit(prng, 1, 64);
   config.chunk_tile = Tokens(draw_limit(prng, 1, 16));
   config.min_chunk = Tokens(draw_limit(prng, 1, 16));
+  config.least_rest = Tokens(prng.between(1, config.chunk_tile.value()));
   config.max_partial_prefills = draw_limit(prng, 1, 4);
   config.drip_interval = draw_limit(prng, 1, 32);
   config.max_preemptions = draw_limit(prng, 1, 3);

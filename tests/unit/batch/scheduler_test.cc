@@ -524,6 +524,36 @@ TEST(Scheduler, FloorOfTheOldestIsKept) {
   EXPECT_GE(world.view(2).computed.value(), 200 / 4 * 64);
 }
 
+// Kernels by tiles of 64: whatever a prompt's length, its last chunk is no shorter than a tile
+// unless the prompt is, nor longer than what the step's budget holds and a tile.
+TEST(Scheduler, LeavesNoRestThatIsTooShort) {
+  BatchConfig config = one_tile_config();
+  config.least_rest = Tokens(64);
+  for (std::int64_t tokens = 1; tokens <= 700; ++tokens) {
+    World world(config);
+    world.thorough = false;
+    world.submit(1, prompt_due(world, tokens, units::seconds(60)));
+    while (world.tokens[1].empty()) {
+      ASSERT_TRUE(world.step());
+      ASSERT_GE(world.plan().shape.prefill_tokens, std::min<std::int64_t>(tokens, 64)) << tokens;
+      ASSERT_LE(step_time(config, world.plan()), milliseconds(100 + 32)) << tokens;
+    }
+  }
+}
+
+// A rest does not go along where a stream waits: 107 tokens would take 53 ms of its 40.
+TEST(Scheduler, NoRestGoesAlongBesideAStream) {
+  BatchConfig config = one_tile_config();
+  config.least_rest = Tokens(64);
+  World world(config);
+  start_stream(world);
+  world.submit(2, prompt_due(world, 107, units::seconds(60)));
+  while (world.tokens[2].empty()) {
+    ASSERT_TRUE(world.step());
+    EXPECT_LE(step_time(config, world.plan()), milliseconds(40));
+  }
+}
+
 // All sequences are taken by a stream and a long prompt, and one that is due before it waits for an
 // end: the stream takes its 100 steps of 2.5 ms, and beside them the prompt gets no more than its
 // floor: three tenths of that time, in tiles of 32 ms, and one for each 32 steps without any.
