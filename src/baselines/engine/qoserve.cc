@@ -116,7 +116,7 @@ std::vector<Index> QoServe::begun(Instant now) {
   return prompts;
 }
 
-// False when the step is full or the next one in line has to wait for memory.
+// False when the step is full or this one has to wait for memory or a sequence.
 bool QoServe::give(Index index) {
   const Sequence& sequence = core_.sequences[index];
   const Tokens limit = chunk(sequence.computed);
@@ -126,14 +126,15 @@ bool QoServe::give(Index index) {
   return draft_.start(index, rule) == StepDraft::Start::kStarted;
 }
 
+// Where the next one in line cannot start yet, those that have begun still go on, as in Sarathi.
 void QoServe::plan_prompts(Instant now) {
   const std::vector<Index> prompts = begun(now);
   const auto& waiting = core_.sequences.waiting();
   std::size_t next = 0;
-  while (draft_.tokens_left() > Tokens(0) && (next < prompts.size() || !waiting.empty())) {
-    const bool go_on =
-        next < prompts.size() && (waiting.empty() || key_now(core_.sequences[prompts[next]]) <
-                                                         core_.sequences[waiting.front()].key);
+  bool room = !waiting.empty();
+  while (draft_.tokens_left() > Tokens(0) && (next < prompts.size() || room)) {
+    const bool go_on = next < prompts.size() && (!room || key_now(core_.sequences[prompts[next]]) <
+                                                              core_.sequences[waiting.front()].key);
     const Index index = go_on ? prompts[next] : waiting.front();
     Sequence& sequence = core_.sequences[index];
     if (!go_on && sequence.key.rank == StartRank::kPromised && hopeless(sequence, now)) {
@@ -142,8 +143,10 @@ void QoServe::plan_prompts(Instant now) {
       core_.sequences.reorder(index, last);
       continue;
     }
-    if (!give(index)) return;
+    const bool given = give(index);
+    if (go_on && !given) return;
     if (go_on) next += 1;
+    room = room && given && !waiting.empty();
   }
 }
 

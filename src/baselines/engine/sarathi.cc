@@ -20,13 +20,15 @@ void Sarathi::compose(units::Instant now) {
   draft_.commit();
 }
 
-// False when the step is full or the next one in line has to wait for memory.
+// False when the step is full or this one has to wait for memory or a sequence.
 bool Sarathi::give(Index index) {
   if (core_.sequences[index].running()) return draft_.add_chunk(index, Tokens::max());
   const auto started = draft_.start(index, {.whole_prompt = true});
   return started == StepDraft::Start::kStarted;
 }
 
+// Where the next one in line cannot start yet, those that have begun still go on: they hold what it
+// waits for. Sarathi-Serve and vLLM schedule their running list before they look at the queue.
 void Sarathi::plan_prompts() {
   std::vector<Index> begun;
   for (const Index index : core_.sequences.running()) {
@@ -38,10 +40,12 @@ void Sarathi::plan_prompts() {
   std::sort(begun.begin(), begun.end(), earlier);
   const auto& waiting = core_.sequences.waiting();
   std::size_t next = 0;
-  while (draft_.tokens_left() > Tokens(0) && (next < begun.size() || !waiting.empty())) {
-    const bool go_on =
-        next < begun.size() && (waiting.empty() || earlier(begun[next], waiting.front()));
-    if (!give(go_on ? begun[next++] : waiting.front())) return;
+  bool room = !waiting.empty();
+  while (draft_.tokens_left() > Tokens(0) && (next < begun.size() || room)) {
+    const bool go_on = next < begun.size() && (!room || earlier(begun[next], waiting.front()));
+    const bool given = give(go_on ? begun[next++] : waiting.front());
+    if (go_on && !given) return;
+    room = room && given && !waiting.empty();
   }
 }
 

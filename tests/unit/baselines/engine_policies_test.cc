@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -296,30 +297,54 @@ TEST(QoServe, RelegatesWhatIsLateAnyway) {
 
 class EveryEngine : public testing::TestWithParam<std::string> {};
 
+// When a prompt is due for those who order by it.
+using DueOf = std::function<units::Nanos(units::Prng& prng, std::int64_t prompt)>;
+
+// 25 requests of random sizes in a tight memory.
+void keep_the_books(const std::string& policy_name, std::uint64_t seed, const DueOf& due) {
+  units::Prng prng(seed);
+  World w = world(policy_name, prng.between(1, 6), prng.between(8, 30), prng.between(16, 96));
+  std::vector<std::int64_t> outputs;
+  for (std::uint64_t id = 1; id <= 25; ++id) {
+    const std::int64_t output = prng.between(1, 40);
+    Shape shape{.prompt = prng.between(1, 80),
+                .max_output = output,
+                .expected_output = output,
+                .family = static_cast<std::uint64_t>(prng.between(0, 2)),
+                .shared = prng.between(0, 40)};
+    shape.promise.first_token_due = w.now() + due(prng, shape.prompt);
+    w.submit(id, shape);
+    outputs.push_back(output);
+    if (prng.between(0, 2) > 0) w.step();
+  }
+  w.run();
+  for (std::uint64_t id = 1; id <= 25; ++id) {
+    ASSERT_TRUE(w.ended(id)) << "seed " << seed << ", request " << id;
+    ASSERT_EQ(w.outcomes.at(id), domain::Outcome::kCompleted);
+    ASSERT_EQ(static_cast<std::int64_t>(w.tokens.at(id).size()), outputs[id - 1]);
+  }
+  ASSERT_EQ(w.scheduler().kv().referenced(), units::Blocks(0));
+}
+
 // Whatever comes, under tight memory: the engine can perform every plan, the block table adds up
 // after each step, every request ends exactly once, completed and with all of its tokens.
 TEST_P(EveryEngine, KeepsTheBooksAndEndsEveryRequestOnce) {
-  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
-    units::Prng prng(seed);
-    World w = world(GetParam(), prng.between(1, 6), prng.between(8, 30), prng.between(16, 96));
-    std::vector<std::int64_t> outputs;
-    for (std::uint64_t id = 1; id <= 25; ++id) {
-      const std::int64_t output = prng.between(1, 40);
-      w.submit(id, {.prompt = prng.between(1, 80),
-                    .max_output = output,
-                    .expected_output = output,
-                    .family = static_cast<std::uint64_t>(prng.between(0, 2)),
-                    .shared = prng.between(0, 40)});
-      outputs.push_back(output);
-      if (prng.between(0, 2) > 0) w.step();
-    }
-    w.run();
-    for (std::uint64_t id = 1; id <= 25; ++id) {
-      ASSERT_TRUE(w.ended(id)) << "seed " << seed << ", request " << id;
-      ASSERT_EQ(w.outcomes.at(id), domain::Outcome::kCompleted);
-      ASSERT_EQ(static_cast<std::int64_t>(w.tokens.at(id).size()), outputs[id - 1]);
-    }
-    ASSERT_EQ(w.scheduler().kv().referenced(), units::Blocks(0));
+  const DueOf never = [](units::Prng&, std::int64_t) { return units::Nanos::max(); };
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) keep_the_books(GetParam(), seed, never);
+}
+
+// The same in whatever order deadlines put the prompts: at random, and the shortest first, so that
+// those who hold memory are again and again not the next in line.
+TEST_P(EveryEngine, EndsEveryRequestOnceInAnyOrderOfDeadlines) {
+  const DueOf random = [](units::Prng& prng, std::int64_t) {
+    return units::milliseconds(prng.between(1, 20'000));
+  };
+  const DueOf shortest_first = [](units::Prng&, std::int64_t prompt) {
+    return units::seconds(60 * prompt);
+  };
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    keep_the_books(GetParam(), seed, random);
+    keep_the_books(GetParam(), seed, shortest_first);
   }
 }
 
