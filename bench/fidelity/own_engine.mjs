@@ -16,8 +16,11 @@ probes, one at a time, show what lies in front of the pool (HTTP, tokenizing, th
 loop shows the capacity while the engine learns its law; then comes the judged part, at random times
 and below capacity. The simulator gets the arrivals and lengths from the journal and the law as the
 engine had learned it when the judged part began; and once more, as it was on the average in it,
-which shows how much a change of the machine's speed makes.
+which shows how much a change of the machine's speed makes. With several rounds the judged part is
+served so often, the very same requests each time: how far those are apart is what no simulator can
+tell, and with the median over them.
   --seconds S     length of the judged part (75)
+  --rounds N      times that it is served, 1 to 9 (1)
   --load F        of the capacity (0.65)
   --learn N       requests of the closed loop (64)
   --threads N     compute threads (1)
@@ -28,6 +31,7 @@ which shows how much a change of the machine's speed makes.
 `;
 const {values: options} = parseArgs({options: {
   seconds: {type: 'string', default: '75'}, load: {type: 'string', default: '0.65'},
+  rounds: {type: 'string', default: '1'},
   learn: {type: 'string', default: '64'}, threads: {type: 'string', default: '1'},
   unified: {type: 'boolean', default: false}, seed: {type: 'string', default: '1'},
   model: {type: 'string'}, help: {type: 'boolean', short: 'h'},
@@ -42,18 +46,20 @@ const kCachedTokens = 2048;
 const folder = path.dirname(path.resolve(options.out));
 const journal = path.join(folder, 'own_engine.journal');
 const random = new Random(Number(options.seed));
+const judged_classes = Array.from({length: Number(options.rounds)}, (_, i) => `judged${i + 1}`);
 
 function config() {
   const file = path.join(folder, 'own_engine.yaml');
-  const promise = 'ttft: 10min, tpot: 400ms';
+  const classes = ['probe', 'learn', ...judged_classes]
+      .map((name) => `{name: ${name}, ttft: 10min, tpot: 400ms}`).join(', ');
   writeFileSync(file, `
 server:  {journal: {path: "${journal}"}}
 engines: [{llama: "${bench_model(options.model)}", name: bench, threads: ${options.threads},
            max_sequences: ${kSequences}, kv_tokens: ${kSequences * 1024},
            cached_tokens: ${kCachedTokens}, kv_unified: ${options.unified}}]
 models:  [{name: bench}]
-classes: [{name: probe, ${promise}}, {name: learn, ${promise}}, {name: judged, ${promise}}]
-tenants: [{name: bench, class: judged, classes: ["*"], on_overload: queue}]
+classes: [${classes}]
+tenants: [{name: bench, class: probe, classes: ["*"], on_overload: queue}]
 `);
   return file;
 }
@@ -78,10 +84,13 @@ function open_loop(per_s, seconds) {
   const requests = [];
   for (let at = random.exponential(1000 / per_s); at < seconds * 1000;
        at += random.exponential(1000 / per_s)) {
-    requests.push({at_ms: at, ...mixed('judged')});
+    requests.push({at_ms: at, ...mixed(judged_classes[0])});
   }
   return requests;
 }
+
+const as_class = (requests, name) => requests.map((each) =>
+  ({...each, kind: name, headers: {...each.headers, 'x-tidegate-class': name}}));
 
 async function serve() {
   const server = await start_tidegate(
@@ -97,9 +106,12 @@ async function serve() {
       requests: Array.from({length: Number(options.learn)}, () => mixed('learn'))});
     const span_ms = Math.max(...learn.map(({end_ms}) => end_ms));
     const per_s = Number(options.load) * learn.length / span_ms * 1000;
-    const judged = await load('own_engine.judged',
-                              {requests: open_loop(per_s, Number(options.seconds))});
-    return {probe, judged, per_s};
+    const plan = open_loop(per_s, Number(options.seconds));
+    const rounds = [];
+    for (const name of judged_classes) {
+      rounds.push(await load(`own_engine.${name}`, {requests: as_class(plan, name)}));
+    }
+    return {probe, rounds, per_s};
   } finally {
     await server.stop();
   }
@@ -124,7 +136,7 @@ const figures_of = (requests, world, before_ms) => ({
 function simulate(lag_ns, learned) {
   const text = execFileSync(path.join(root, 'build/release/bin/own_engine'), [
     journal, String(kCachedTokens / 16),
-    String(lag_ns), learned, 'judged'], {maxBuffer: 1 << 28});
+    String(lag_ns), learned, judged_classes[0]], {maxBuffer: 1 << 28});
   return JSON.parse(text);
 }
 
@@ -141,31 +153,37 @@ const of_class = (world, name) => world.requests.filter((each) => each.class ===
 // What a caller waits beside the pool and the engine, measured on an idle server.
 const front_ms = median(served.probe.map((record, i) =>
   ttft_ms(record) - of_class(before, 'probe')[i].recorded[0]));
-const worlds = {
-  caller: client_figures(served.judged),
-  pool: figures_of(of_class(before, 'judged'), 'recorded', front_ms),
-  before: figures_of(of_class(before, 'judged'), 'simulated', front_ms),
-  during: figures_of(of_class(during, 'judged'), 'simulated', front_ms),
-};
+const by_round = judged_classes.map((name, i) => ({
+  caller: client_figures(served.rounds[i]),
+  pool: figures_of(of_class(before, name), 'recorded', front_ms),
+  before: figures_of(of_class(before, name), 'simulated', front_ms),
+  during: figures_of(of_class(during, name), 'simulated', front_ms),
+}));
 
 const rows = [];
 const figures = {};
-const apart = (simulated, real) => `${rounded(simulated)} (${
-    ((simulated / real - 1) * 100).toFixed(1)} %)`;
+const percent = (value, real) => `${((value / real - 1) * 100).toFixed(1)} %`;
+const apart = (simulated, real) => `${rounded(simulated)} (${percent(simulated, real)})`;
 for (const metric of ['ttft_ms', 'tpot_ms']) {
   for (const [name, q] of Object.entries(kQuantiles)) {
-    const of = Object.fromEntries(Object.entries(worlds).map(([world, values]) =>
-      [world, quantile(values[metric], q)]));
-    figures[`${metric}_${name}`] = of;
+    const rounds = by_round.map((round) => Object.fromEntries(
+        Object.entries(round).map(([world, values]) => [world, quantile(values[metric], q)])));
+    const of = Object.fromEntries(Object.keys(rounds[0]).map((world) =>
+      [world, median(rounds.map((round) => round[world]))]));
+    figures[`${metric}_${name}`] = {...of, rounds};
+    const real = rounds.map(({caller}) => caller);
     rows.push([`${metric.slice(0, 4).toUpperCase()} ${name}, ms`, rounded(of.caller),
-               rounded(of.pool), apart(of.before, of.caller), apart(of.during, of.caller)]);
+               rounded(of.pool), apart(of.before, of.caller), apart(of.during, of.caller),
+               rounds.length > 1 ? percent(Math.max(...real), Math.min(...real)) : '-']);
   }
 }
-console.log(`${worlds.caller.ttft_ms.length} of ${served.judged.length} requests at ${
-    rounded(served.per_s)} a second; the law times ${before.before} before and ${
-    before.during} during; in front of the pool ${rounded(front_ms)} ms\n`);
-console.log(table(['', 'served, caller', 'served, pool', 'simulated', 'with the law during'],
-                  rows));
+const sent = served.rounds.flat();
+console.log(`${sent.filter(completed).length} of ${sent.length} requests in ${
+    by_round.length} rounds at ${rounded(served.per_s)} a second; the law times ${
+    before.before} before and ${before.during} during; in front of the pool ${
+    rounded(front_ms)} ms; medians over the rounds\n`);
+console.log(table(['', 'served, caller', 'served, pool', 'simulated', 'with the law during',
+                   'served rounds apart'], rows));
 writeFileSync(options.out, JSON.stringify({
   machine: {cpu: os.cpus()[0].model, cores: os.cpus().length}, options, per_s: served.per_s,
   front_ms, lag_ns, correction: {before: before.before, during: before.during}, figures,
