@@ -169,7 +169,10 @@ bool PoolScheduler::above_price(SlotIndex slot) {
   const EngineView& engine = engines_[model.engines.front()];
   const Nanos size = engine.price(entry.request.footprint);
   const bool guaranteed = entry.band == Band::kGuaranteed;
-  if (entry.request.caller_retries == 0) model.price.ask(entry.tenant, size, guaranteed, now_);
+  const Nanos time = entry.key.due - now_;
+  if (entry.request.caller_retries == 0) {
+    model.price.ask({entry.tenant, size, time, guaranteed}, now_);
+  }
   if (guaranteed || entry.key.due == Instant::never() || !engine.law().calibrated()) return false;
   const bool alone = room_.waiting(entry.model) == 1;
   const Work queued = alone ? Work{} : room_.ahead_of(entry.key, entry.lane);
@@ -177,7 +180,7 @@ bool PoolScheduler::above_price(SlotIndex slot) {
   const ShadowPrice::Verdict verdict = model.price.judge({.tenant = entry.tenant,
                                                           .size = size,
                                                           .ahead = std::max(Nanos(0), ahead),
-                                                          .time = entry.key.due - now_,
+                                                          .time = time,
                                                           .engines = ready},
                                                          now_);
   entry.surplus_drains_in = verdict.drains_in;

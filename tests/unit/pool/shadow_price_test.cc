@@ -67,7 +67,7 @@ struct Fluid {
 
   // True when it was taken on.
   bool arrive(std::size_t tenant, Nanos size, Nanos time) {
-    price.ask(tenant, size, false, now);
+    price.ask({tenant, size, time, false}, now);
     const bool above =
         price
             .judge({.tenant = tenant, .size = size, .ahead = backlog, .time = time, .engines = 1},
@@ -201,7 +201,7 @@ TEST(ShadowPrice, CountsGuaranteedWorkFirst) {
   Fluid fluid({1});
   std::int64_t taken = 0;
   for (int i = 0; i < 40'000; ++i) {
-    fluid.price.ask(0, milliseconds(7), true, fluid.now);
+    fluid.price.ask({0, milliseconds(7), units::seconds(2), true}, fluid.now);
     fluid.backlog += milliseconds(7);
     const bool kept = fluid.arrive(0, milliseconds(1 + i % 11), units::seconds(2));  // 6 ms each
     if (i >= 20'000 && kept) taken += 1 + i % 11;
@@ -218,7 +218,7 @@ TEST(ShadowPrice, TellsWhenTheTenantWillBeWithinItsShare) {
   Nanos longest(0);
   Nanos last(0);
   for (int i = 0; i < 40'000; ++i) {
-    fluid.price.ask(0, milliseconds(20), false, fluid.now);
+    fluid.price.ask({0, milliseconds(20), units::seconds(2), false}, fluid.now);
     const auto verdict = fluid.price.judge({.tenant = 0,
                                             .size = milliseconds(20),
                                             .ahead = fluid.backlog,
@@ -238,7 +238,7 @@ TEST(ShadowPrice, TellsWhenTheTenantWillBeWithinItsShare) {
 TEST(ShadowPrice, CanBeTurnedOff) {
   ShadowPrice off({1}, Ppm(0));
   for (int i = 0; i < 1'000; ++i) {
-    off.ask(0, units::seconds(10), false, Instant(0));
+    off.ask({0, units::seconds(10), units::seconds(1), false}, Instant(0));
     const auto verdict = off.judge({.tenant = 0,
                                     .size = units::seconds(10),
                                     .ahead = units::seconds(100),
@@ -256,14 +256,14 @@ TEST(ShadowPrice, LooksAtTheWorstQueueOfAllHorizons) {
   Instant now(0);
   bool held_back = false;
   for (int i = 0; i < 4'000; ++i) {
-    price.ask(0, milliseconds(10), false, now);
+    price.ask({0, milliseconds(10), units::seconds(30), false}, now);
     price.judge({.tenant = 0,
                  .size = milliseconds(10),
                  .ahead = units::seconds(30),
                  .time = units::seconds(30),
                  .engines = 1},
                 now);
-    price.ask(0, milliseconds(40), false, now);
+    price.ask({0, milliseconds(40), units::seconds(1), false}, now);
     held_back = price
                     .judge({.tenant = 0,
                             .size = milliseconds(40),
@@ -275,6 +275,88 @@ TEST(ShadowPrice, LooksAtTheWorstQueueOfAllHorizons) {
     now = now + milliseconds(10);
   }
   EXPECT_TRUE(held_back);
+}
+
+// An engine that is asked for tight requests, which pass, and for loose ones, due in ten minutes.
+struct TightAndLoose {
+  // 50 % of the engine in tight requests, and so much in loose ones.
+  void run(Nanos time, std::int64_t loose_percent) {
+    const Instant end = fluid.now + time;
+    for (std::int64_t i = 0; fluid.now < end; ++i, fluid.pass(milliseconds(100))) {
+      const Nanos tight = milliseconds(prng.between(20, 180));
+      if (i % 2 == 0 && !fluid.arrive(0, tight, units::seconds(2))) refused_tight += 1;
+      fluid.backlog = Nanos(0);
+      loose += 1;
+      if (!arrive_loose(milliseconds(prng.between(0, 2 * loose_percent)))) refused_loose += 1;
+      loose_backlog = std::max(Nanos(0), loose_backlog - milliseconds(50));
+    }
+  }
+  bool arrive_loose(Nanos size) {
+    fluid.price.ask({0, size, units::seconds(600), false}, fluid.now);
+    const ShadowPrice::Newcomer newcomer{.tenant = 0,
+                                         .size = size,
+                                         .ahead = loose_backlog,
+                                         .time = units::seconds(600),
+                                         .engines = 1};
+    if (fluid.price.judge(newcomer, fluid.now).above) return false;
+    loose_backlog += size;
+    return true;
+  }
+
+  Fluid fluid{{1}};
+  units::Prng prng{11};
+  Nanos loose_backlog{0};
+  std::int64_t loose = 0;
+  std::int64_t refused_tight = 0;
+  std::int64_t refused_loose = 0;
+};
+
+// Law: a surge that is short against the time of those who make it holds nobody back: a minute at
+// 140 % of the engine after minutes at 60 %, by requests that are due in ten minutes.
+TEST(ShadowPrice, HoldsNobodyBackForASurgeThatCanBeWorkedOff) {
+  TightAndLoose both;
+  both.run(units::seconds(600), 10);
+  both.run(units::seconds(60), 90);
+  both.run(units::seconds(300), 10);
+  EXPECT_EQ(both.refused_loose, 0);
+  EXPECT_EQ(both.refused_tight, 0);
+}
+
+// Law: when a surge lasts, all pay: after an hour at 150 % the largest are refused, loose and tight
+// ones, and the queue of the loose stays within their time.
+TEST(ShadowPrice, RefusesTheLargestOfAllWhenALooseSurgeLasts) {
+  TightAndLoose both;
+  both.run(units::seconds(3'600), 100);
+  both = {std::move(both.fluid), both.prng, both.loose_backlog};
+  both.run(units::seconds(600), 100);
+  EXPECT_GT(both.refused_loose, both.loose / 10);
+  EXPECT_GT(both.refused_tight, 0);
+  EXPECT_LT(both.loose_backlog, units::seconds(500));
+  EXPECT_TRUE(both.arrive_loose(milliseconds(5)));
+  EXPECT_FALSE(both.arrive_loose(milliseconds(199)));
+}
+
+// Law: a queue of half the time beyond the first minute is no reason to refuse: with 90 % asked for
+// a request that is due in ten minutes is taken behind four and a half, and not behind nine.
+TEST(ShadowPrice, BearsAQueueOfLooseRequests) {
+  for (const std::int64_t queue_s : {265, 540}) {
+    ShadowPrice price({1}, kTarget);
+    bool above = false;
+    for (int i = 0; i < 600; ++i) {
+      const Instant now = Instant(0) + milliseconds(100) * i;
+      price.ask({0, milliseconds(90), units::seconds(600), false}, now);
+      above = price
+                  .judge({.tenant = 0,
+                          .size = milliseconds(90),
+                          .ahead = units::seconds(queue_s),
+                          .time = units::seconds(600),
+                          .engines = 1},
+                         now)
+                  .above ||
+              above;
+    }
+    EXPECT_EQ(above, queue_s == 540) << queue_s;
+  }
 }
 
 }  // namespace
