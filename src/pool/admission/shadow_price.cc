@@ -31,6 +31,9 @@ constexpr std::int64_t kSteeringTimes = 4;
 constexpr std::int64_t kFewest = 4;
 // Requests of the mean size that may be in front of a newcomer, for each engine.
 constexpr std::int64_t kBurst = 2;
+// Of the time after the first minute one part in so many may be queue before it counts. With one
+// in five, those with less time were squeezed out after hours of overload.
+constexpr std::int64_t kSpare = 10;
 constexpr Nanos kLeastTime = units::milliseconds(500);
 constexpr Nanos kLongestSilence = units::seconds(1);
 constexpr std::int64_t kNominalYieldPpb = 1'000'000'000;
@@ -159,10 +162,9 @@ void ShadowPrice::ask(const Asked& asked, Instant now) {
   }
 }
 
-// What is in front of the newcomer beyond a burst, and beyond what it has time for in any case: a
-// half of its time after the first minute.
+// What is in front of the newcomer beyond a burst, and beyond what it has time for in any case.
 std::int64_t ShadowPrice::queue_ns(const Demand& demand, const Newcomer& newcomer) {
-  const Nanos spare = std::max(Nanos(0), newcomer.time - kMinute) / 2;
+  const Nanos spare = std::max(Nanos(0), newcomer.time - kMinute) / kSpare;
   const Nanos each = demand.mean_size() * kBurst + spare;
   const std::int64_t ignored = units::multiply_saturating(each.value(), newcomer.engines);
   return std::max<std::int64_t>(0, newcomer.ahead.value() - ignored);

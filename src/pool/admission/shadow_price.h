@@ -18,9 +18,9 @@
 // What is due in minutes or hours can be worked off later. So there are windows of time: one for
 // all that is due within 69 s, and one for each octave after that and all that is due before it.
 // Each has its own memory, the longer the more time it is for, and its own yield, and a queue
-// counts in it only beyond half of the time after the first minute. A newcomer has to be within the
-// price of its own window and of all looser ones; a tighter one does not concern it (ADR 0013; the
-// windows are the constraints of the interval LP of src/bounds, and the prices its duals).
+// counts in it only beyond a tenth of the time after the first minute. A newcomer has to be within
+// the price of its own window and of all looser ones; a tighter one does not concern it (ADR 0013;
+// the windows are the constraints of the interval LP of src/bounds, and the prices its duals).
 //
 // One owner; integers only; no allocation after construction.
 #pragma once
