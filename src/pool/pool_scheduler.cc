@@ -62,13 +62,23 @@ std::span<const domain::Decision> PoolScheduler::step(const domain::Event& event
   fire_timers();
   std::visit([this](const auto& e) { on(e); }, event);
   serve_unblocked();
+  forget_paces();
   serve_held_up();
-  const Instant wake = timers_.earliest_at();
+  const Instant wake = next_wake();
   if (wake != last_wake_ && wake != Instant::never()) {
     decisions_.emplace_back(domain::WakeAt{wake});
     last_wake_ = wake;
   }
   return decisions_;
+}
+
+Instant PoolScheduler::next_wake() const {
+  Instant wake = timers_.earliest_at();
+  for (std::size_t i = 0; i < models_.size(); ++i) {
+    const bool waits = models_[i].pace_kept && room_.waiting(i) > 0;
+    if (waits) wake = std::min(wake, models_[i].expected_pace.lapses_at());
+  }
+  return wake;
 }
 
 // Time alone has passed; step() has already served the timers. The shell may have lost its alarm.

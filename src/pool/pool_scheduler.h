@@ -77,6 +77,7 @@ class PoolScheduler final : public Scheduler {
     std::size_t sample_turn = 0;
     ShadowPrice price;
     ExpectedPace expected_pace;
+    bool pace_kept = false;  // for its sake somebody may wait
   };
   struct Refusal {
     domain::Outcome outcome = domain::Outcome::kRejectedCapacity;
@@ -153,6 +154,8 @@ class PoolScheduler final : public Scheduler {
   void unblock(std::size_t tenant);
   void serve_unblocked();
   void serve_held_up();
+  void forget_paces();
+  units::Instant next_wake() const;
   void finish(SlotIndex slot, const Refusal& end, const domain::Usage& usage);
   void settle(Entry& entry, const domain::Usage& usage, bool refused);
   domain::Usage usage_so_far(const Entry& entry) const;

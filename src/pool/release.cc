@@ -45,17 +45,15 @@ void PoolScheduler::join_lane(SlotIndex slot) {
 
 Ask PoolScheduler::ask_for(SlotIndex slot) const {
   const Entry& entry = table_[slot];
-  Ask ask{.request = &entry.request,
+  return {.request = &entry.request,
           .tier = room_.tier(entry.lane),
           .key = entry.key,
           .entitled = !accounts_[entry.tenant].at_in_flight_limit()};
-  expect_pace(entry, ask);
-  return ask;
 }
 
 // The pace that the model's next requests will want is kept, unless so many engines have room for
 // it that one of them may be filled by whoever is content with less. From a look at some of them.
-// O(kLooks).
+// O(kLooks), and O(pledges) for each that does not keep it by the bound on its peak.
 void PoolScheduler::expect_pace(const Entry& entry, Ask& ask) const {
   constexpr std::size_t kLooks = 8;
   constexpr int kEnough = 2;
@@ -117,12 +115,17 @@ Nanos PoolScheduler::next_end_of(std::size_t tenant) const {
 bool PoolScheduler::try_place(SlotIndex slot, std::span<const EngineIndex> engines,
                               Verdict& verdict) {
   Entry& entry = table_[slot];
+  Ask ask = ask_for(slot);
+  expect_pace(entry, ask);
   const Choice choice =
-      choose(ask_for(slot), {engines_, engines, entry.avoid}, {config_.policy, now_}, prng_);
+      choose(ask, {engines_, engines, entry.avoid}, {config_.policy, now_}, prng_);
   verdict = choice.verdict;
   entry.blocked = choice.verdict;
   entry.blocked_until = now_ + choice.verdict.drains_in;
-  if (!choice.engine) return false;
+  if (!choice.engine) {
+    if (ask.expected_pace != Nanos::max()) models_[entry.model].pace_kept = true;
+    return false;
+  }
   assign(slot, *choice.engine, choice.verdict);
   return true;
 }
@@ -228,6 +231,15 @@ void PoolScheduler::serve_unblocked() {
     }
   }
   unblocked_.clear();
+}
+
+// Whoever waited only for the sake of a pace that nobody asks for any more may start.
+void PoolScheduler::forget_paces() {
+  for (Model& model : models_) {
+    if (!model.pace_kept || now_ < model.expected_pace.lapses_at()) continue;
+    model.pace_kept = false;
+    model.held_up = true;
+  }
 }
 
 // Each turn places a request or clears a mark, so this ends.

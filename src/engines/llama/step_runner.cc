@@ -32,7 +32,9 @@ StepRunner::StepRunner(llama_context* context, const Sizes& sizes)
       slots_(SlotMemory::make(context, sizes)),
       batch_(llama_batch_init(sizes.max_step_tokens, 0, 1)),
       max_step_tokens_(sizes.max_step_tokens),
-      share_(sizes.kv_unified ? 0 : sizes.kv_tokens / sizes.max_sequences) {}
+      share_(sizes.kv_unified
+                 ? 0
+                 : std::min(sizes.kv_tokens / sizes.max_sequences, sizes.max_context)) {}
 
 StepRunner::~StepRunner() {
   llama_batch_free(batch_);
@@ -66,21 +68,24 @@ bool StepRunner::one_pass_for_all() const {
          std::any_of(runs_.begin(), runs_.end(), [](const Run& run) { return run.count == 1; });
 }
 
+// Chunks that shared a pass would be cut to the shortest, which leaves attention less than a tile.
+bool StepRunner::chunks_apart() const {
+  return share_ > 0 && fill_.attention_per_token < RowFill::kNeverTiled;
+}
+
 // Without a common pool llama.cpp computes in one pass over the weights as many tokens of each
 // sequence as the shortest of them has, and takes sequences in the order of the batch as long as
-// each is the next number (llama-batch.cpp, split_equal). So a token of every run comes first, by
-// rising numbers, and then the rest of the chunks by falling ones: each has a pass of its own.
-// Chunks that shared one would be cut to the shortest, which leaves attention less than a tile.
+// each is the next number (llama-batch.cpp, split_equal). To keep chunks apart a token of every run
+// comes first, by rising numbers, and then the rest of the chunks by falling ones. Where a sequence
+// between them has no row in the step, passes begin anew and chunks may share one all the same.
 void StepRunner::lay_out(const RunTokens& tokens) {
   batch_.n_tokens = 0;
-  const bool first = one_pass_for_all();
-  if (share_ == 0 || first) {
-    for (std::size_t i = 0; i < runs_.size(); ++i) {
-      add(i, runs_[i].from, share_ == 0 ? runs_[i].end() : runs_[i].from + 1, tokens);
-    }
+  const bool apart = chunks_apart();
+  const bool first = apart && one_pass_for_all();
+  for (std::size_t i = 0; i < runs_.size() && (first || !apart); ++i) {
+    add(i, runs_[i].from, first ? runs_[i].from + 1 : runs_[i].end(), tokens);
   }
-  if (share_ == 0) return;
-  for (std::size_t i = runs_.size(); i-- > 0;) {
+  for (std::size_t i = runs_.size(); apart && i-- > 0;) {
     const std::int32_t begin = runs_[i].from + (first ? 1 : 0);
     if (begin < runs_[i].end()) add(i, begin, runs_[i].end(), tokens);
   }
@@ -90,26 +95,34 @@ void StepRunner::lay_out(const RunTokens& tokens) {
 // tokens behind it, which none of the chunk's own looks at.
 void StepRunner::fill_up(const SlotMemory::Spare& spare) {
   if (share_ == 0) return;
-  const bool first = one_pass_for_all();
+  const auto is_chunk = [](const Run& run) { return run.count > 1; };
+  const bool first = chunks_apart() ? one_pass_for_all() : runs_.size() > 1;
   const auto count = static_cast<std::int32_t>(runs_.size());
   const std::int32_t across = first ? fill_.beside(count) : 0;
   if (spare.first == count && across <= spare.count) {
     for (std::int32_t i = 0; i < across; ++i) fill_up({.sequence = count + i, .count = 1});
   }
+  if (!chunks_apart() && std::count_if(runs_.begin(), runs_.end(), is_chunk) > 1) return;
   for (const Run& run : runs_) {
-    const std::int32_t rows = first ? run.count - 1 : run.count;
-    if (run.count == 1) continue;
-    const std::int32_t behind = fill_.behind(rows, run.end() - rows);
-    if (run.end() + behind > share_) continue;
-    fill_up({.sequence = run.sequence, .from = run.end(), .count = behind});
+    if (is_chunk(run)) fill_up_behind(run, first ? run.count - 1 : run.count);
   }
 }
 
-// Where the step has room for it.
-void StepRunner::fill_up(const Run& filler) {
-  if (filler.count == 0 || batch_.n_tokens + filler.count > max_step_tokens_) return;
+// Up to a tile where that is worth it, or else to whole rows.
+void StepRunner::fill_up_behind(const Run& run, std::int32_t rows) {
+  Run filler{.sequence = run.sequence, .from = run.end()};
+  for (const std::int32_t behind : {fill_.behind(rows, run.end() - rows), fill_.beside(rows)}) {
+    filler.count = behind;
+    if (filler.end() <= share_ && fill_up(filler)) return;
+  }
+}
+
+// False where the step has no room for it.
+bool StepRunner::fill_up(const Run& filler) {
+  if (batch_.n_tokens + filler.count > max_step_tokens_) return false;
   for (std::int32_t at = filler.from; at < filler.end(); ++at) add(0, at, filler.sequence, false);
-  fillers_.push_back(filler);
+  if (filler.count > 0) fillers_.push_back(filler);
+  return true;
 }
 
 void StepRunner::drop_fillers() {

@@ -74,11 +74,13 @@ class StepRunner {
   void lay_out(const RunTokens& tokens);
   void add(std::size_t run, std::int32_t begin, std::int32_t end, const RunTokens& tokens);
   void add(Token token, std::int32_t position, std::int32_t sequence, bool output);
+  bool chunks_apart() const;
   bool one_pass_for_all() const;
   SlotMemory::Spare empty_behind(std::int32_t rows);
   StepStatus decode(const SlotMemory::Spare& spare);
   void fill_up(const SlotMemory::Spare& spare);
-  void fill_up(const Run& filler);
+  void fill_up_behind(const Run& run, std::int32_t rows);
+  bool fill_up(const Run& filler);
   void drop_fillers();
   void sort_rows(const batch::StepPlan& plan);
 

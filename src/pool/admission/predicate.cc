@@ -112,10 +112,13 @@ std::optional<Verdict> memory(Situation& s) {
                 memory_drain(s.engine, tier, s.peak - capacity));
 }
 
-// Best effort that makes way for whoever comes keeps no pace for it.
+// Best effort that makes way for whoever comes keeps no pace for it, nor does an engine that is too
+// slow for it in any case.
 bool keeps_expected_pace(const Situation& s) {
   const Nanos pace = s.ask.expected_pace;
   if (pace == Nanos::max()) return false;
+  const Nanos limit = units::scaled(pace, s.policy.pace_share);
+  if (step_with(s.engine, s.policy, 1, Tokens(0)) > limit) return false;
   if (!s.engine.gates(s.ask.tier, domain::Tier::kWithinShare)) return false;
   return !s.ask.expected_elsewhere || keeps_pace(s.engine, s.policy, s.ask.tier, pace);
 }

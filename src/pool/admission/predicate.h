@@ -64,8 +64,8 @@ bool keeps_pace(const EngineView& engine, const PoolPolicy& policy, domain::Tier
                 units::Nanos pace);
 
 // Mean time until `count` of the sequences that gate `tier` have ended, and until they have given
-// back `tokens` of KV, ends taken as evenly staggered: hints for who is refused, and which engine
-// to wait for. No promise rests on them; those that wait for a sequence rest on admission/ends.h.
+// back `tokens` of KV, ends taken as evenly staggered: for who is refused, for which engine to wait
+// for, and for who waits for memory or pace. Who waits for a sequence waits by admission/ends.h.
 units::Nanos sequences_drain(const EngineView& engine, domain::Tier tier, std::int64_t count);
 units::Nanos memory_drain(const EngineView& engine, domain::Tier tier, units::Tokens tokens);
 

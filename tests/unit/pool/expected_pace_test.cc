@@ -75,6 +75,41 @@ TEST(ExpectedPace, OneOfSeveralEnginesIsKeptFastEnough) {
   EXPECT_EQ(running, (std::vector<std::int64_t>{3, 8, 8}));
 }
 
+// Who waits only for the sake of a pace starts when nobody has asked for it for ten seconds, though
+// nothing else has happened.
+TEST(ExpectedPace, TheOnesItKeptWaitingStartWhenItIsForgotten) {
+  PoolEnv env(config({tenant(0, domain::OnOverload::kQueue)}));
+  env.join(slow_with_many(1));
+  env.arrive(request(1, 16, 10), ms(60'000), ms(50));
+  env.finish(1, 10);
+  for (std::uint64_t id = 2; id <= 9; ++id) env.arrive(request(id, 16, 10), ms(60'000));
+  EXPECT_EQ(env.pool.engines()[0].pledges(), 3);
+  env.tick(ms(10'001));
+  EXPECT_EQ(env.pool.engines()[0].pledges(), 8);
+}
+
+// An engine that is too slow for the pace whatever runs on it is filled, also when the only one
+// that is not is taken; and where every engine is too slow for it nobody waits for its sake.
+TEST(ExpectedPace, EnginesThatAreTooSlowInAnyCaseAreFilled) {
+  auto slow = slow_with_many(2);
+  slow.law.base_fs = 80'000'000'000'000;
+  PoolEnv unequal(config({tenant(0, domain::OnOverload::kQueue)}));
+  unequal.join(slow_with_many(1));
+  unequal.arrive(request(1, 16, 10), ms(60'000), ms(50));
+  unequal.join(slow);
+  for (std::uint64_t id = 2; id <= 20; ++id) unequal.arrive(request(id, 16, 10), ms(600'000));
+  EXPECT_EQ(unequal.pool.engines()[1].pledges(), 8);
+
+  PoolEnv asked_too_much(config({tenant(0, domain::OnOverload::kQueue)}));
+  asked_too_much.join(slow_with_many(1));
+  asked_too_much.arrive(request(1, 16, 10), ms(60'000), ms(5));
+  asked_too_much.finish(1, 10);
+  for (std::uint64_t id = 2; id <= 9; ++id) {
+    asked_too_much.arrive(request(id, 16, 10), ms(600'000));
+  }
+  EXPECT_EQ(asked_too_much.pool.engines()[0].pledges(), 8);
+}
+
 // Best effort that makes way keeps no pace for others: it fills the engine.
 TEST(ExpectedPace, BestEffortThatMakesWayIsNotHeldBack) {
   auto spec = slow_with_many(1);
