@@ -153,31 +153,33 @@ TEST(Calibration, FillsUpRowsWhereThatIsFaster) {
   }
 }
 
+// What calibration finds for an engine that takes `row_by_row` longer for each row and token before
+// it in chunks of less than a tile.
+std::int64_t attention_per_token(units::Nanos row_by_row, const domain::StepCoefficients& law) {
+  const TrialRunner run = [&](const std::vector<TrialRow>& rows, const RowFill& fill) {
+    const TrialRow& row = rows.front();
+    const std::int32_t behind = rows.size() > 1 ? 0 : fill.behind(row.count, row.from);
+    const std::int32_t count = row.count + behind;
+    const bool tile = count >= kChunkTile;
+    return cost::predict(law, shape(0, 0, count)) +
+           row_by_row * (tile ? 0 : count * (row.from + row.count / 2));
+  };
+  return run_trials(kLimits, units::seconds(30), run).fill.attention_per_token;
+}
+
 // How much attention row by row takes as long as one more token is found to within a tenth, where
 // chunks of less than a tile take their rows one by one; where none do, it is never worth a token.
 TEST(Calibration, FindsWhatATileOfAttentionIsWorth) {
-  constexpr std::int64_t kRowByRowNs = 3'000;  // for each row and token before it
-  const auto found = [](std::int64_t row_by_row_ns, const domain::StepCoefficients& law) {
-    const TrialRunner run = [&](const std::vector<TrialRow>& rows, const RowFill& fill) {
-      const TrialRow& row = rows.front();
-      const std::int32_t behind = rows.size() > 1 ? 0 : fill.behind(row.count, row.from);
-      const std::int32_t count = row.count + behind;
-      units::Nanos time = cost::predict(law, shape(0, 0, count));
-      if (count < kChunkTile) {
-        time += units::Nanos(row_by_row_ns) * count * (row.from + row.count / 2);
-      }
-      return time;
-    };
-    return run_trials(kLimits, units::seconds(30), run).fill.attention_per_token;
-  };
+  constexpr units::Nanos kRowByRow = units::microseconds(3);
   domain::StepCoefficients large_base = kStraight;
   large_base.base_fs *= 50;
   for (const auto& law : {kStraight, large_base}) {
     const units::Nanos token =
         (cost::predict(law, shape(0, 0, 128)) - cost::predict(law, shape(0, 0, 64))) / 64;
-    const double expected = static_cast<double>(token.value()) / static_cast<double>(kRowByRowNs);
-    EXPECT_NEAR(static_cast<double>(found(kRowByRowNs, law)), expected, expected / 10);
-    EXPECT_EQ(found(0, law), RowFill::kNeverTiled);
+    const double expected =
+        static_cast<double>(token.value()) / static_cast<double>(kRowByRow.value());
+    EXPECT_NEAR(static_cast<double>(attention_per_token(kRowByRow, law)), expected, expected / 10);
+    EXPECT_EQ(attention_per_token(units::Nanos(0), law), RowFill::kNeverTiled);
   }
 }
 
