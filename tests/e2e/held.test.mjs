@@ -33,8 +33,12 @@ test('a held stream hears its place in the queue', async () => {
 // The official client reads over the comments of the wait; they come from the moment it is held, at
 // least once a second, and none comes after the first byte of text.
 test('comments do not disturb the official client', async (t) => {
-  const first = await client_of(server).chat.completions.create({...story, max_tokens: 1500});
-  await first_text(first);
+  // Two before it: a fast machine is done with one before there is anything more to tell.
+  const before_it = [];
+  for (let i = 0; i < 2; ++i) {
+    before_it.push(await client_of(server).chat.completions.create({...story, max_tokens: 1500}));
+  }
+  await first_text(before_it[0]);
   let bytes = '';
   const told = [performance.now()];
   const client = client_of(server, keys.acme, {fetch: async (url, init) => {
@@ -43,7 +47,9 @@ test('comments do not disturb the official client', async (t) => {
       const text = new TextDecoder().decode(part);
       if (!bytes.includes('data:')) told.push(performance.now());
       bytes += text;
-      if (/queued(.|\n)*queued/.test(bytes)) first.controller.abort();
+      if (/queued(.|\n)*queued/.test(bytes)) {
+        for (const stream of before_it) stream.controller.abort();
+      }
       controller.enqueue(part);
     }}));
     return new Response(watched, {status: answer.status, headers: answer.headers});
