@@ -4,10 +4,9 @@
 // request's own maximum would have gone on: it only says that its length is at least that. So the
 // histogram is read as the product-limit estimate of the survival function (Kaplan and Meier,
 // "Nonparametric estimation from incomplete observations", JASA 1958), and forecast() gives eight
-// quantiles of it, cut at the new request's maximum. Beyond all that was seen it says
-// the longest cut, or what a forecast from elsewhere says where that is longer. Until it has seen
-// enough it mixes with a forecast from elsewhere. One owner; integers only; no allocation after
-// construction.
+// quantiles of it, cut at the new request's maximum. Beyond all that was seen it says the longest
+// cut, or what a forecast from elsewhere says where that is longer. Until it has seen enough it
+// mixes with a forecast from elsewhere. One owner; integers only; no allocation after construction.
 #pragma once
 
 #include <array>

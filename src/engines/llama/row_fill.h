@@ -11,8 +11,8 @@ namespace tidegate::engines::llama {
 inline constexpr std::int32_t kRowTile = 4;
 // Rows of one sequence that ggml's flash attention on a CPU takes together; fewer it takes one by
 // one (ggml-cpu, ops.cpp, ggml_compute_forward_flash_attn_ext_f16). With 100M parameters in Q4_0 on
-// one thread a chunk of 64 tokens takes 54 ms, one of 63 takes 67; behind 2,900 tokens 62 take
-// three times as long as 64.
+// one thread a chunk of 64 tokens takes 54 ms, one of 63 takes 67; behind 512 tokens 64 take 77 ms,
+// and 60 take 138.
 inline constexpr std::int32_t kChunkTile = 64;
 
 struct RowFill {

@@ -36,14 +36,24 @@ domain::EngineSpec slow_with_many(std::uint64_t id) {
   return spec;
 }
 
+// The first request asks for 50 ms a token, and ends.
+void ask_for_50ms(PoolEnv& env) {
+  env.arrive(request(1, 16, 10), ms(60'000), ms(50));
+  env.finish(1, 10);
+}
+
+// Eight more that are content with any pace.
+void arrive_content(PoolEnv& env) {
+  for (std::uint64_t id = 2; id <= 9; ++id) env.arrive(request(id, 16, 10), ms(60'000));
+}
+
 // Those that are content with any pace leave the only engine fast enough for one whose like came
 // before: it goes as soon as one of them has ended, though more of them wait.
 TEST(ExpectedPace, TheOnlyEngineIsKeptFastEnough) {
   PoolEnv env(config({tenant(0, domain::OnOverload::kQueue)}));
   env.join(slow_with_many(1));
-  env.arrive(request(1, 16, 10), ms(60'000), ms(50));
-  env.finish(1, 10);
-  for (std::uint64_t id = 2; id <= 9; ++id) env.arrive(request(id, 16, 10), ms(60'000));
+  ask_for_50ms(env);
+  arrive_content(env);
   EXPECT_EQ(env.ids_of<domain::Assign>(), (std::vector<std::uint64_t>{1, 2, 3, 4}));
   env.arrive(request(10, 16, 10), ms(2'000), ms(50));
   EXPECT_EQ(env.assigned(10), nullptr);
@@ -55,10 +65,9 @@ TEST(ExpectedPace, TheOnlyEngineIsKeptFastEnough) {
 TEST(ExpectedPace, IsForgotten) {
   PoolEnv env(config({tenant(0, domain::OnOverload::kQueue)}));
   env.join(slow_with_many(1));
-  env.arrive(request(1, 16, 10), ms(60'000), ms(50));
-  env.finish(1, 10);
+  ask_for_50ms(env);
   env.tick(ms(10'001));
-  for (std::uint64_t id = 2; id <= 9; ++id) env.arrive(request(id, 16, 10), ms(60'000));
+  arrive_content(env);
   EXPECT_EQ(env.ids_of<domain::Assign>().size(), 9U);
 }
 
@@ -66,8 +75,7 @@ TEST(ExpectedPace, IsForgotten) {
 TEST(ExpectedPace, OneOfSeveralEnginesIsKeptFastEnough) {
   PoolEnv env(config({tenant(0, domain::OnOverload::kQueue)}));
   for (const std::uint64_t id : {1U, 2U, 3U}) env.join(slow_with_many(id));
-  env.arrive(request(1, 16, 10), ms(60'000), ms(50));
-  env.finish(1, 10);
+  ask_for_50ms(env);
   for (std::uint64_t id = 2; id <= 40; ++id) env.arrive(request(id, 16, 10), ms(60'000));
   std::vector<std::int64_t> running;
   for (const EngineView& engine : env.pool.engines()) running.push_back(engine.pledges());
@@ -80,9 +88,8 @@ TEST(ExpectedPace, OneOfSeveralEnginesIsKeptFastEnough) {
 TEST(ExpectedPace, TheOnesItKeptWaitingStartWhenItIsForgotten) {
   PoolEnv env(config({tenant(0, domain::OnOverload::kQueue)}));
   env.join(slow_with_many(1));
-  env.arrive(request(1, 16, 10), ms(60'000), ms(50));
-  env.finish(1, 10);
-  for (std::uint64_t id = 2; id <= 9; ++id) env.arrive(request(id, 16, 10), ms(60'000));
+  ask_for_50ms(env);
+  arrive_content(env);
   EXPECT_EQ(env.pool.engines()[0].pledges(), 3);
   env.tick(ms(10'001));
   EXPECT_EQ(env.pool.engines()[0].pledges(), 8);
